@@ -186,7 +186,16 @@ struct Running {
         std::vector<char*> words;
         for (std::string& word : arguments) words.push_back(word.data());
         words.push_back(nullptr);
-        EXPECT_EQ(posix_spawn(&process, CAIRN_COMMAND, &files, nullptr, words.data(), environ), 0);
+        // A job in the background of a shell ignores SIGINT, and so would the command.
+        posix_spawnattr_t attributes;
+        posix_spawnattr_init(&attributes);
+        sigset_t interrupts;
+        sigemptyset(&interrupts);
+        sigaddset(&interrupts, SIGINT);
+        posix_spawnattr_setsigdefault(&attributes, &interrupts);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+        EXPECT_EQ(posix_spawn(&process, CAIRN_COMMAND, &files, &attributes, words.data(), environ), 0);
+        posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&files);
         ::close(ends[1]);
         output = ends[0];
