@@ -1,5 +1,6 @@
 #include "cairn/cairn.hpp"
 #include "graph/types/half.hpp"
+#include "tests/driver/relative_distance.hpp"
 #include "tests/driver/runs_of_ids.hpp"
 #include "tests/io/weights/test_files.hpp"
 
@@ -111,15 +112,6 @@ TEST(QuantizedWeights, AreKeptAsCodesThatAllProgramsShare) {
     EXPECT_EQ(results(loaded), wanted);
 }
 
-double relative_error(const std::vector<float>& got, const std::vector<float>& wanted) {
-    double difference = 0, square = 0;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-        difference += std::pow(static_cast<double>(got[i]) - static_cast<double>(wanted[i]), 2);
-        square += std::pow(static_cast<double>(wanted[i]), 2);
-    }
-    return std::sqrt(difference / square);
-}
-
 TEST(QuantizedWeights, IntegersAreMultipliedWithinATolerance) {
     const auto has = [](const CompiledGraph& compiled, const char* kernels) {
         return compiled.program().find(kernels) != std::string::npos;
@@ -135,7 +127,7 @@ TEST(QuantizedWeights, IntegersAreMultipliedWithinATolerance) {
         if (!has_bytes) { EXPECT_EQ(has(compiled, " cpu.panel_i16_"), tolerance >= 1e-3) << tolerance; }
         const std::vector<float> got = results(compiled);
         ASSERT_EQ(got.size(), wanted.size());
-        const double error = relative_error(got, wanted);
+        const double error = test::relative_distance(got, wanted);
         EXPECT_EQ(error > 0, tolerance >= 1e-3) << "rows are rounded";
         EXPECT_LT(error, has_bytes ? 0.05 : 1e-3);
         EXPECT_EQ(compiled.verified_errors().empty(), error == 0);

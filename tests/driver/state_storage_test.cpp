@@ -2,6 +2,7 @@
 
 #include "cairn/cairn.hpp"
 #include "tests/driver/heap_counter.hpp"
+#include "tests/driver/relative_distance.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,15 +34,6 @@ Graph cached_attention() {
 std::vector<float> values_of(const OutputView& view) {
     const auto elements = view.as<float>();
     return {elements.begin(), elements.end()};
-}
-
-double distance(const std::vector<float>& got, const std::vector<float>& wanted) {
-    double difference = 0, square = 0;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-        difference += std::pow(static_cast<double>(got[i]) - static_cast<double>(wanted[i]), 2);
-        square += std::pow(static_cast<double>(wanted[i]), 2);
-    }
-    return std::sqrt(difference / square);
 }
 
 std::filesystem::path file_of(const std::string& name) {
@@ -112,8 +104,8 @@ TEST_F(StateStorage, IsNarrowerIfFasterAndWithinTolerance) {
     EXPECT_GE(model.memory().verification, exact.memory().states) << "to be compared with the declared ones";
     for (const std::int64_t rows : {8, 1, 1, 7, 8, 1}) {
         const auto y = run({&exact, &model}, rows);
-        EXPECT_GT(distance(y[1], y[0]), 1e-6) << "the states are rounded";
-        EXPECT_LT(distance(y[1], y[0]), 1e-3);
+        EXPECT_GT(test::relative_distance(y[1], y[0]), 1e-6) << "the states are rounded";
+        EXPECT_LT(test::relative_distance(y[1], y[0]), 1e-3);
     }
     const ExplainedError output = model.explain().buckets.at(0).errors.at(0);
     EXPECT_DOUBLE_EQ(output.error, std::sqrt(2) * 0x1p-11);
@@ -160,7 +152,7 @@ TEST_F(StateStorage, IsNarrowerBehindViews) {
             each->run();
             results.push_back(values_of(each->output("y")));
         }
-        EXPECT_LT(distance(results[1], results[0]), 1e-3);
+        EXPECT_LT(test::relative_distance(results[1], results[0]), 1e-3);
     }
 }
 
@@ -186,7 +178,7 @@ TEST_F(StateStorage, IsConvertedToTheDeclaredDtypeForUsers) {
     widened.load_states(path);
     EXPECT_EQ(values_of(widened.state("keys")), own);
     const auto y = run({&exact, &filled, &model}, 3);
-    EXPECT_LT(distance(y[1], y[0]), 1e-3);
+    EXPECT_LT(test::relative_distance(y[1], y[0]), 1e-3);
     EXPECT_EQ(y[1], y[2]);
     std::filesystem::remove(path);
 
@@ -231,25 +223,26 @@ TEST_F(StateStorage, OfAllBucketsFallsBackTogetherAndKeepsContents) {
     run({&exact_beside, &beside}, 4);
     const std::vector<float> before = values_of(exact.state("values")), rounded = values_of(fresh.state("values"));
     const auto y = run({&exact, &fresh}, 1, 1e6F);
-    EXPECT_LT(distance(y[1], y[0]), 1e-6) << "the exact program's result";
+    EXPECT_LT(test::relative_distance(y[1], y[0]), 1e-6) << "the exact program's result";
     EXPECT_FALSE(is_narrow(fresh));
     for (const VerifiedError& row : fresh.verified_errors()) EXPECT_TRUE(row.fell_back) << row.value;
     EXPECT_EQ(fresh.memory().states, exact.memory().states);
     const std::vector<float> after = values_of(fresh.state("values")), wanted = values_of(exact.state("values"));
     EXPECT_EQ(after.size(), wanted.size());
-    EXPECT_LT(distance(after, wanted), 1e-6) << "beyond f16";
+    EXPECT_LT(test::relative_distance(after, wanted), 1e-6) << "beyond f16";
     EXPECT_NE(before, rounded);
     // The other bucket, and another instance with states of its own.
     for (const std::int64_t rows : {3, 1, 2}) {
         const auto z = run({&exact, &fresh}, rows);
-        EXPECT_LT(distance(z[1], z[0]), 1e-5);
+        EXPECT_LT(test::relative_distance(z[1], z[0]), 1e-5);
         const auto w = run({&exact_beside, &beside}, rows, 1e6F);
-        EXPECT_LT(distance(w[1], w[0]), 1e-3);
+        EXPECT_LT(test::relative_distance(w[1], w[0]), 1e-3);
     }
-    EXPECT_LT(distance(values_of(beside.state("values")), values_of(exact_beside.state("values"))), 1e-5);
+    EXPECT_LT(test::relative_distance(values_of(beside.state("values")), values_of(exact_beside.state("values"))),
+              1e-5);
     CompiledGraph late = fresh.instance(), exact_late = exact.instance();
     const auto v = run({&exact_late, &late}, 2, 1e6F);
-    EXPECT_LT(distance(v[1], v[0]), 1e-6);
+    EXPECT_LT(test::relative_distance(v[1], v[0]), 1e-6);
 
     const auto path = file_of("fallen.cairn");
     fresh.save(path);
@@ -273,7 +266,7 @@ TEST_F(StateStorage, FallsBackOnUnrepresentableValues) {
         EXPECT_EQ(model.verified_errors()[0].fell_back, is_beyond);
         if (std::isinf(value)) continue;
         const auto y = run({&exact, &model}, 2);
-        EXPECT_LT(distance(y[1], y[0]), is_beyond ? 1e-3 : 2e-3) << value;
+        EXPECT_LT(test::relative_distance(y[1], y[0]), is_beyond ? 1e-3 : 2e-3) << value;
         run({&other}, 1);
     }
 }
@@ -289,11 +282,11 @@ TEST_F(StateStorage, RepeatsARunThatAppendsUnrepresentableValues) {
     for (const VerifiedError& row : model.verified_errors()) EXPECT_TRUE(row.verified && !row.fell_back);
     ASSERT_TRUE(is_narrow(model));
     const auto y = run({&exact, &model}, 2, 1e6F);
-    EXPECT_LT(distance(y[1], y[0]), 1e-6) << "on old rows as they were rounded";
+    EXPECT_LT(test::relative_distance(y[1], y[0]), 1e-6) << "on old rows as they were rounded";
     EXPECT_FALSE(is_narrow(model));
     for (const VerifiedError& row : model.verified_errors()) EXPECT_TRUE(row.fell_back);
     EXPECT_EQ(model.state("keys").shape[2], exact.state("keys").shape[2]);
-    EXPECT_LT(distance(values_of(model.state("keys")), values_of(exact.state("keys"))), 1e-3);
+    EXPECT_LT(test::relative_distance(values_of(model.state("keys")), values_of(exact.state("keys"))), 1e-3);
     // Rows appended by other instances from now on are not rounded.
     run({&exact_other, &other}, 1);
     const std::vector<float> keys = values_of(other.state("keys")), wanted = values_of(exact_other.state("keys"));
@@ -302,8 +295,8 @@ TEST_F(StateStorage, RepeatsARunThatAppendsUnrepresentableValues) {
     EXPECT_TRUE(std::equal(keys.end() - depth, keys.end(), wanted.end() - depth));
     for (const std::int64_t rows : {1, 5}) {
         const auto z = run({&exact, &model}, rows), w = run({&exact_other, &other}, rows, 1e6F);
-        EXPECT_LT(distance(z[1], z[0]), 2e-3);
-        EXPECT_LT(distance(w[1], w[0]), 2e-3);
+        EXPECT_LT(test::relative_distance(z[1], z[0]), 2e-3);
+        EXPECT_LT(test::relative_distance(w[1], w[0]), 2e-3);
     }
 }
 
@@ -342,7 +335,7 @@ TEST_F(StateStorage, OfInstancesFallsBackWhileOthersRun) {
                         each->run();
                     }
                     const auto y = values_of(instances[i].output("y")), wanted = values_of(exact.output("y"));
-                    faults[i] += distance(y, wanted) < 2e-3 ? 0 : 1;
+                    faults[i] += test::relative_distance(y, wanted) < 2e-3 ? 0 : 1;
                 }
             });
         for (std::thread& thread : threads) thread.join();

@@ -117,7 +117,7 @@ TEST(CodePanel, SumsOfIntegersAreExactAtEveryNumberOfRows) {
                     wanted.push_back(static_cast<float>(sum));
                 }
             for (const Product& each : products()) {
-                // It meets codes of 0.
+                // Multiplied by codes of 0.
                 for (std::size_t i = 5; i < x.size(); i += 32) x[i] = each.largest;
                 EXPECT_EQ(product(each, x, rows, w), wanted) << depth << " " << columns << " " << rows << each.name;
             }
@@ -144,7 +144,8 @@ TEST(CodePanel, RowsThatCannotBeQuantizedAreMultipliedAsFloats) {
                 const std::vector<float> got = product(each, x, rows, w);
                 for (std::size_t i = 0; i < columns; ++i) {
                     if (std::isfinite(wanted[i]))
-                        EXPECT_NEAR(got[i], wanted[i], 1e-6F * std::fabs(wanted[i]) + 1e-3F) << special << " " << rows << each.name;
+                        EXPECT_NEAR(got[i], wanted[i], 1e-6F * std::fabs(wanted[i]) + 1e-3F)
+                            << special << " " << rows << each.name;
                     else
                         EXPECT_TRUE(got[i] == wanted[i] || (std::isnan(got[i]) && std::isnan(wanted[i])))
                             << got[i] << " " << wanted[i] << " " << special << " " << rows << each.name;

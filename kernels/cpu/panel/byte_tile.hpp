@@ -7,7 +7,7 @@
 /// each digit is scaled to a float.
 namespace CAIRN_LEVEL {
 
-/// A byte of a panel of codes that rows of x with so many digits multiply.
+/// Weight type of the byte tiles: one byte of a panel of codes. x has `digit_count` digits of 8 bits.
 template <int layout, int digit_count>
 struct ByteCode : Code<layout> {
     static constexpr int digits = digit_count;
@@ -141,15 +141,12 @@ __attribute__((noinline)) void compute_byte_tile(const TileSource<Weight>& sourc
         }
         if ((group + 1) * Group::depth % 32 == 0)
             for (int i = 0; i < (height + 2) / 3; ++i) base[i] += group_size - digit_bytes;
-        const std::int64_t half = group * Group::depth % 32 / 16;
-        const auto sum_of_halves = [&](const auto(&halves)[2]) {
-            return Group::depth == 32 ? halves[0] + halves[1] : halves[half];
-        };
+        const std::int64_t first = group * Group::depth;
 #pragma GCC unroll 14
         for (int i = 0; i < height; ++i) {
-            const QuantizedGroup& of_row = source.quantized[i * source.quantized_stride + group * Group::depth / 32];
+            const QuantizedGroup& of_row = source.quantized[i * source.quantized_stride + first / 32];
             const F32 scale = splat(of_row.scale);
-            const I32 biased = splat(Quads::bias * sum_of_halves(of_row.integer_sums));
+            const I32 biased = splat(Quads::bias * sum_of_group<Group::depth>(of_row.integer_sums, first));
 #pragma GCC unroll 4
             for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 8
@@ -159,24 +156,15 @@ __attribute__((noinline)) void compute_byte_tile(const TileSource<Weight>& sourc
                     if constexpr (Quads::bias != 0) all -= biased;
                     multiply_add(total[p][i][j], to_float(all), scale * panel[p].scale(j));
                     if constexpr (Group::format.has_offsets)
-                        multiply_add(total[p][i][j], splat(sum_of_halves(of_row.sums)), panel[p].offset(j));
+                        multiply_add(total[p][i][j], splat(sum_of_group<Group::depth>(of_row.sums, first)),
+                                     panel[p].offset(j));
                 }
         }
         for (int p = 0; p < panels; ++p) panel[p].data += Group::bytes;
     }
     TileSums part[panels];
     float* const to = source.adds ? part[0].row[0] : sums;
-    I32 special{};
-#pragma GCC unroll 4
-    for (int p = 0; p < panels; ++p)
-#pragma GCC unroll 14
-        for (int i = 0; i < height; ++i)
-#pragma GCC unroll 8
-            for (int j = 0; j < panel_vectors; ++j) {
-                store(to + (p * tile_height + i) * panel_width + j * lanes, total[p][i][j]);
-                special |= (total[p][i][j] - total[p][i][j] == F32{}) ^ -1;
-            }
-    if (is_any_true(special)) compute_special_sums<height, panels>(source, to);
+    store_sums<height, panels>(source, total, to);
     for (std::int64_t i = 0; source.adds && i < height * panel_width; ++i) sums[i] += to[i];
 }
 

@@ -238,6 +238,29 @@ __attribute__((noinline, cold)) void compute_special_sums(const TileSource<Weigh
             }
 }
 
+/// Stores the sums of a tile of integers; computes those again that are not finite.
+template <int height, int panels, typename Weight>
+CAIRN_INLINE void store_sums(const TileSource<Weight>& source, const F32 (&total)[panels][height][panel_vectors],
+                             float* sums) noexcept {
+    I32 special{};
+#pragma GCC unroll 4
+    for (int p = 0; p < panels; ++p)
+#pragma GCC unroll 14
+        for (int i = 0; i < height; ++i)
+#pragma GCC unroll 8
+            for (int j = 0; j < panel_vectors; ++j) {
+                store(sums + (p * tile_height + i) * panel_width + j * lanes, total[p][i][j]);
+                special |= (total[p][i][j] - total[p][i][j] == F32{}) ^ -1;
+            }
+    if (is_any_true(special)) compute_special_sums<height, panels>(source, sums);
+}
+
+/// The sum in a QuantizedGroup for the group of codes that begins at step `first` of k.
+template <std::int64_t depth, typename T>
+CAIRN_INLINE T sum_of_group(const T (&halves)[2], std::int64_t first) {
+    return depth == 32 ? halves[0] + halves[1] : halves[first % 32 / 16];
+}
+
 template <typename Weight, int... heights>
 constexpr std::array<TileFunction<Weight>, sizeof...(heights)> code_tiles_side_by_side(
     std::integer_sequence<int, heights...>) {

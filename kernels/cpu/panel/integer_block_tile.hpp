@@ -7,7 +7,7 @@
 /// numbers of four bytes.
 namespace CAIRN_LEVEL {
 
-/// A number of an unpacked part.
+/// Weight type of the block tiles: one 4-byte element of an unpacked part.
 template <int layout>
 struct UnpackedCode {
     static constexpr CodeFormat format = code_layouts[layout].format;
@@ -90,7 +90,6 @@ __attribute__((noinline)) void compute_block_tile(const TileSource<UnpackedCode<
 #pragma GCC unroll 2
         for (int j = 0; j < vectors; ++j) total[i][j] = F32{};
     for (std::int64_t first = 0; first < source.depth; first += depth) {
-        const std::int64_t half = first % 32 / 16;
         const QuantizedGroup* const x = source.quantized + first / 32;
         const std::int32_t* const group = panel;
         panel += Code::head_rows * panel_width;
@@ -122,16 +121,13 @@ __attribute__((noinline)) void compute_block_tile(const TileSource<UnpackedCode<
 #pragma GCC unroll 14
         for (int i = 0; i < height; ++i) {
             const QuantizedGroup& of_row = x[i * source.quantized_stride];
-            const auto of_group = [&](const auto(&halves)[2]) {
-                return depth == 32 ? halves[0] + halves[1] : halves[half];
-            };
             const F32 scale = splat(of_row.scale);
 #pragma GCC unroll 2
             for (int j = 0; j < vectors; ++j) {
-                if constexpr (bias != 0) sum[i][j] -= splat(bias * of_group(of_row.integer_sums));
+                if constexpr (bias != 0) sum[i][j] -= splat(bias * sum_of_group<depth>(of_row.integer_sums, first));
                 multiply_add(total[i][j], to_float(sum[i][j]), scale * from_bits(load(group + j * lanes)));
                 if constexpr (Code::format.has_offsets)
-                    multiply_add(total[i][j], splat(of_group(of_row.sums)),
+                    multiply_add(total[i][j], splat(sum_of_group<depth>(of_row.sums, first)),
                                  from_bits(load(group + panel_width + j * lanes)));
             }
         }

@@ -6,7 +6,7 @@
 /// are multiplied as 16-bit integers, and their exact sum is scaled to a float.
 namespace CAIRN_LEVEL {
 
-/// A byte of a panel of codes that integers multiply.
+/// Weight type of the tiles of 16-bit pairs: one byte of a panel of codes.
 template <int layout>
 struct IntegerCode : Code<layout> {};
 
@@ -67,17 +67,15 @@ __attribute__((noinline)) void compute_integer_tile(const TileSource<Weight>& so
 #pragma GCC unroll 8
             for (int j = 0; j < panel_vectors; ++j) total[p][i][j] = F32{};
     for (std::int64_t group = 0; group < source.depth / Group::depth; ++group) {
-        const std::int64_t half = group * Group::depth % 32 / 16;
-        const QuantizedGroup* const x = source.quantized + group * Group::depth / 32;
-        const auto sum_of_halves = [&](const auto(&halves)[2]) {
-            return Group::depth == 32 ? halves[0] + halves[1] : halves[half];
-        };
+        const std::int64_t first_step = group * Group::depth;
+        const QuantizedGroup* const x = source.quantized + first_step / 32;
         I32 sum[panels][height][panel_vectors];
 #pragma GCC unroll 14
         for (int i = 0; i < height; ++i) {
             I32 first{};
             if constexpr (Pairs::bias != 0)
-                first = splat(-Pairs::bias * sum_of_halves(x[i * source.quantized_stride].integer_sums));
+                first = splat(-Pairs::bias *
+                              sum_of_group<Group::depth>(x[i * source.quantized_stride].integer_sums, first_step));
 #pragma GCC unroll 4
             for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 8
@@ -128,22 +126,13 @@ __attribute__((noinline)) void compute_integer_tile(const TileSource<Weight>& so
                 for (int j = 0; j < panel_vectors; ++j) {
                     multiply_add(total[p][i][j], to_float(sum[p][i][j]), scale * panel[p].scale(j));
                     if constexpr (Group::format.has_offsets)
-                        multiply_add(total[p][i][j], splat(sum_of_halves(of_row.sums)), panel[p].offset(j));
+                        multiply_add(total[p][i][j], splat(sum_of_group<Group::depth>(of_row.sums, first_step)),
+                                     panel[p].offset(j));
                 }
         }
         for (int p = 0; p < panels; ++p) panel[p].data += Group::bytes;
     }
-    I32 special{};
-#pragma GCC unroll 4
-    for (int p = 0; p < panels; ++p)
-#pragma GCC unroll 14
-        for (int i = 0; i < height; ++i)
-#pragma GCC unroll 8
-            for (int j = 0; j < panel_vectors; ++j) {
-                store(sums + (p * tile_height + i) * panel_width + j * lanes, total[p][i][j]);
-                special |= (total[p][i][j] - total[p][i][j] == F32{}) ^ -1;
-            }
-    if (is_any_true(special)) compute_special_sums<height, panels>(source, sums);
+    store_sums<height, panels>(source, total, sums);
 }
 
 template <typename Weight, int... heights>

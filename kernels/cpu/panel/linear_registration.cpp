@@ -287,7 +287,7 @@ Dim workspace(const Problem& problem, int threads, const Setting& setting) {
 /// How rows of x are read: as floats, as pairs of 16-bit integers (narrow: by SSE2), or in two digits or one of 8 bits.
 enum class Operands : std::uint8_t { floats, narrow_pairs, pairs, two_bytes, bytes };
 
-struct OperandForm {
+struct OperandTraits {
     Arithmetic arithmetic;
     double efficiency;   ///< of the products
     double conversions;  ///< operations that make a code an operand, for each multiply-add of a row
@@ -295,7 +295,7 @@ struct OperandForm {
     /// cancel err twice as much as the result.
     double error;
 };
-constexpr OperandForm form_of(Operands operands) {
+constexpr OperandTraits traits_of(Operands operands) {
     switch (operands) {
         case Operands::narrow_pairs: return {Arithmetic::f32, 0.9, 1.4, 0x1p-13};  // SSE2, which has no unit of i16
         case Operands::pairs: return {Arithmetic::i16, 0.72, 1.4, 0x1p-13};
@@ -307,9 +307,9 @@ constexpr OperandForm form_of(Operands operands) {
 
 template <Operands operands>
 Cost cost(const Problem& problem) {
-    constexpr OperandForm form = form_of(operands);
-    Cost cost = product_cost(problem, form.efficiency);
-    cost.arithmetic = form.arithmetic;
+    constexpr OperandTraits traits = traits_of(operands);
+    Cost cost = product_cost(problem, traits.efficiency);
+    cost.arithmetic = traits.arithmetic;
     if (form_of(problem)->gating != Gating::none) cost.flops *= 2;
     const auto depth = static_cast<double>(problem.inputs[0].shape.back().constant());
     if (problem.attributes.has("columns") || form_of(problem)->is_argmax)
@@ -321,7 +321,7 @@ Cost cost(const Problem& problem) {
         if (is_code_layout(input.layout)) {
             const auto elements = static_cast<double>(element_count(input.shape).constant());
             cost.bytes -= elements * (4 - static_cast<double>(format_of(input.layout).row_bytes()) / panel_width);
-            if (has_few_rows) cost.flops += 2 * elements * form.conversions;
+            if (has_few_rows) cost.flops += 2 * elements * traits.conversions;
         }
     return cost;
 }
@@ -497,7 +497,7 @@ void add_quantized(std::vector<Kernel>& kernels, FeatureSet needs, Run run, cons
         };
         // A gate and what it multiplies both err.
         made.error = [](const Problem& problem) {
-            return form_of(operands).error * (form_of(problem)->gating == Gating::none ? 1 : 2);
+            return traits_of(operands).error * (form_of(problem)->gating == Gating::none ? 1 : 2);
         };
         made.samples = in_each_code(made.definition == "fused" ? fused_samples() : samples_of(form, form.max_biases));
         if (made.definition == "fused") made.samples.push_back(in_codes(samples_by_columns().front(), 1));
