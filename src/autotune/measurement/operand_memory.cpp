@@ -22,14 +22,16 @@ constexpr std::size_t step = 128 * numbers * sizeof(std::uint16_t);
 
 using Pattern = std::array<std::uint16_t, numbers>;
 
-/// Normal numbers by the Box-Muller transform. Their count is odd, so that operands at different places differ.
+/// Normal numbers by the Box-Muller transform, with a deviation of 1/8: sums of hundreds or thousands of products of
+/// them are about 1, as in models. Activation functions of much larger ones have subnormal intermediate results, which
+/// take some CPUs a hundred times as long. Their count is odd, so that operands at different places differ.
 Pattern normal_numbers() {
     Pattern table{};
     std::uint64_t state = 1;
     for (std::uint16_t& number : table) {
         const double u = (static_cast<double>(splitmix64(state) >> 11) + 1) * 0x1p-53,
                      v = static_cast<double>(splitmix64(state) >> 11) * 0x1p-53;
-        number = types::f64_to_bf16(std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v));
+        number = types::f64_to_bf16(std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v) / 8);
     }
     return table;
 }

@@ -11,8 +11,8 @@
 /// Memory that measured kernels read and write; filled once for all of them.
 namespace cairn::autotune {
 
-/// Fills memory with data that is valid in every floating dtype: seeded normal numbers as bf16. Read as f32 they are
-/// normally distributed too, as f16 or f64 finite numbers of a similar magnitude, none of them subnormal. The same on
+/// Fills memory with data that is valid in every floating dtype: seeded normal numbers as bf16, with a deviation of
+/// 1/8. Read as f32 they are normally distributed too, as f16 or f64 they are finite, none of them subnormal. The same on
 /// each call.
 void fill_with_pattern(std::byte* data, std::size_t bytes);
 

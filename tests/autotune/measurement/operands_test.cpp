@@ -69,8 +69,8 @@ TEST(Operands, FloatsAreNormalAndReproducible) {
         const auto values = elements<float>(first.args.inputs[0], 4000);
         EXPECT_EQ(values, elements<float>(second.args.inputs[0], 4000));
         const auto [mean, square] = moments(values);
-        EXPECT_NEAR(mean, 0, 0.05);
-        EXPECT_NEAR(square, 1, 0.1);
+        EXPECT_NEAR(mean, 0, 0.05 / 8);
+        EXPECT_NEAR(square * 64, 1, 0.1);
     }
 }
 
@@ -108,8 +108,8 @@ TEST(Operands, NumbersOfEveryDtypeAreFiniteAndNotSubnormal) {
         EXPECT_GT(std::abs(types::f16_to_f32(half)), 6.2e-5) << "the least normal one";
     }
     const auto [mean, square] = moments(wide);
-    EXPECT_NEAR(mean, 0, 0.05);
-    EXPECT_NEAR(square, 1, 0.1);
+    EXPECT_NEAR(mean, 0, 0.05 / 8);
+    EXPECT_NEAR(square * 64, 1, 0.1);
 }
 
 /// The largest and the smallest of the indices in operand `input`.
@@ -165,7 +165,7 @@ TEST(Operands, BoundOperandsAreStreamedAndOthersStayInPlace) {
     EXPECT_EQ(*bound.begin(), made.memory->streamed().data());
     EXPECT_LE(*bound.rbegin() + 1024, made.memory->streamed().data() + made.memory->streamed().size());
     for (const std::byte* each : {*bound.begin(), *bound.rbegin()})
-        EXPECT_NEAR(moments(elements<float>({const_cast<std::byte*>(each), nullptr, nullptr, 0}, 256)).second, 1, 0.4);
+        EXPECT_NEAR(moments(elements<float>({const_cast<std::byte*>(each), nullptr, nullptr, 0}, 256)).second * 64, 1, 0.4);
 }
 
 TEST(Operands, TheNextKernelContinuesTheRotation) {
