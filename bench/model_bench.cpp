@@ -28,7 +28,7 @@ struct Options {
     std::size_t references = SIZE_MAX;
     std::int64_t batch = 1;
     int threads = 0;
-    std::string device = "cpu";
+    std::string device = "cpu", features;
     bool dependent_launches = true;
     std::optional<double> budget, tolerance;
     bench::IterationLimits turns;
@@ -54,6 +54,9 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--threads", options.threads, "threads; all usable CPUs when not given")
         ->check(support::at_least(1));
     app.add_option("--device", options.device, "cpu, cuda, cuda:1 and so on, or auto: a GPU if there is one");
+    app.add_option(
+        "--features", options.features,
+        "instructions that kernels may need, as avx2+avx512, or baseline; all that the CPU has when not given");
     app.add_flag("!--no-dependent-launches", options.dependent_launches,
                  "kernels of a GPU begin only after those before them have ended");
     app.add_option("--mode", options.mode, "where times come from")
@@ -150,6 +153,10 @@ void run(const Options& options, Clock::time_point started) {
     if (options.threads > 0) of_host.threads = options.threads;
     of_host.device = options.device;
     of_host.dependent_launches = options.dependent_launches;
+    if (!options.features.empty()) {
+        of_host.features = cairn::parse_features(options.features);
+        if (!of_host.features) refuse("--features: no instruction sets: " + options.features);
+    }
     of_host.mode = options.mode;
     of_host.timing_db = options.db;
     const cairn::Context context = support::make_context(of_host);

@@ -124,6 +124,7 @@ cairn::Context make_context(const Options& options) {
     }
     context.threads = options.threads.value_or(cairn::usable_cpus());
     context.devices = cairn::devices_from_text(options.device);
+    context.features = options.features;
     context.cuda_dependent_launches = options.dependent_launches;
     context.log = [](cairn::LogLevel, std::string_view line) { std::cerr << line << '\n'; };
     return cairn::Context(context);

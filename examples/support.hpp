@@ -17,9 +17,10 @@ namespace support {
 
 /// Command line options that all model examples have.
 struct Options {
-    std::optional<int> threads;      ///< nullopt: all usable CPUs
-    std::string device = "cpu";      ///< as devices_from_text() takes it
-    bool dependent_launches = true;  ///< ContextOptions::cuda_dependent_launches
+    std::optional<int> threads;                      ///< nullopt: all usable CPUs
+    std::string device = "cpu";                      ///< as devices_from_text() takes it
+    bool dependent_launches = true;                  ///< ContextOptions::cuda_dependent_launches
+    std::optional<cairn::FeatureSet> features = {};  ///< ContextOptions::features
     std::string mode = "normal";
     double tune_seconds = 5;
     std::string timing_db;  ///< path of the timing database; empty: the default in the user's cache folder

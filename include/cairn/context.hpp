@@ -103,6 +103,11 @@ struct ContextOptions {
     LogSink log = {};
     /// Enabled features: kernels that need others are not used. Empty: all that the CPU has. For tests and comparisons.
     std::optional<FeatureSet> features = {};
+    /// Kernels may use the tile registers of AMX. Linux grants them to a process on request; it is asked once a compile
+    /// finds such a kernel for a part of its graph, or a program is loaded that has one. From then on, until the process
+    /// ends, `sigaltstack` refuses alternate signal stacks of less than about 12 KB. False: they are not in
+    /// Context::features(), and the process does not ask.
+    bool tile_registers = true;
     /// The program's own definitions, layouts and kernels; they take precedence over the built-in ones.
     KernelSet extra = {};
     /// Offers the reference kernels only (tests, bisecting).

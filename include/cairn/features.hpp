@@ -100,6 +100,8 @@ inline constexpr FeatureSet avx2{Feature::avx2};                     ///< 8 f32 
 inline constexpr FeatureSet avx512{Feature::avx2, Feature::avx512};  ///< 16 f32 in a register
 /// And products of 64 bytes at once; of products of integers alone.
 inline constexpr FeatureSet avx512_vnni{Feature::avx2, Feature::avx512, Feature::avx512_vnni};
+/// AVX-512 and tile registers of bf16; of products in bf16 parts alone.
+inline constexpr FeatureSet amx_bf16{Feature::avx2, Feature::avx512, Feature::amx_tile, Feature::amx_bf16};
 }  // namespace levels
 
 }  // namespace cairn::inline v0

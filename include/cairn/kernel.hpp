@@ -144,9 +144,9 @@ struct Kernel {
     /// take the Setting as a last parameter; `run` gets it through `prepare`. The first setting must accept every
     /// Problem that another one accepts, and each setting must keep its stated error. At most `max_settings`.
     std::vector<Knob> knobs;
-    /// Why a setting other than the first need not be tried on `problem`: at all of its sizes it computes in the same
-    /// way as the first (`reads a whole panel at once`). Such a setting is neither measured nor chosen, but must still
-    /// run: `accepts` holds for it too. Empty or null: the setting is tried.
+    /// Why the kernel, or a setting other than the first, need not be tried on `problem`: at all of its sizes it computes
+    /// in the same way as another kernel, or as the first setting (`reads a whole panel at once`). It is neither measured
+    /// nor chosen, but must still run: `accepts` holds for it too. Empty or null: it is tried.
     KernelFunction<Refusal(const Problem& problem)> redundant = {};
     std::vector<std::string> samples;  ///< Problems in text form on which tests and benchmarks run the kernel
 };

@@ -24,6 +24,9 @@ void add_level(std::vector<Kernel>& kernels, FeatureSet needs, const CpuTable& t
 
 std::vector<Kernel> kernel_list() {
     std::vector<Kernel> kernels;
+#if defined(CAIRN_HAS_amx_bf16)
+    add_panel_bf16_linear(kernels, levels::amx_bf16, cairn_table_amx_bf16);
+#endif
 #if defined(CAIRN_HAS_avx512_vnni)
     add_panel_byte_linear(kernels, levels::avx512_vnni, cairn_table_avx512_vnni);
 #endif

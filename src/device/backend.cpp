@@ -17,6 +17,7 @@ HostThreads::~HostThreads() = default;
 KernelCache::~KernelCache() = default;
 
 std::shared_ptr<const KernelBinary> Backend::binary(const void*) const { return nullptr; }
+std::string Backend::permit(FeatureSet) { return {}; }
 
 std::optional<DeviceCalibration> Backend::calibrate(double, const std::stop_token&) { return std::nullopt; }
 DeviceInfo Backend::info() const { return {}; }

@@ -99,6 +99,10 @@ public:
     virtual int threads() const noexcept = 0;
     /// The features that the device has.
     virtual FeatureSet features() const = 0;
+    /// Asks the operating system for features that a process may use on request only: the tile registers of AMX. Must
+    /// precede their first use; a permission lasts until the process ends. Returns why it refuses; empty if nothing is
+    /// refused.
+    virtual std::string permit(FeatureSet needs);
     virtual CacheSizes caches() const = 0;
     /// Everything about the device that changes times by more than noise, where `enabled` features are in use: a part
     /// of the key of measured times.

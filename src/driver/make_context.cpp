@@ -35,17 +35,22 @@ void append(KernelSet& to, KernelSet from) {
 }
 
 /// The enabled features, of those that the CPU has.
-FeatureSet features_in_use(const std::optional<FeatureSet>& requested, const FeatureSet& available) {
-    if (!requested) return available;
+FeatureSet features_in_use(const ContextOptions& options, const FeatureSet& of_cpu) {
+    constexpr FeatureSet of_tiles{Feature::amx_tile, Feature::amx_bf16, Feature::amx_int8};
+    const FeatureSet available = options.tile_registers ? of_cpu : of_cpu - of_tiles;
+    if (!options.features) return available;
+    const FeatureSet requested = *options.features;
     const auto refuse = [&](const std::string& fault) {
-        throw Error(ErrorKind::argument, "context", "features " + to_string(*requested) + ": " + fault);
+        throw Error(ErrorKind::argument, "context", "features " + to_string(requested) + ": " + fault);
     };
     for (const Feature feature : all_features)
-        if (const FeatureSet missing = implied_by(feature) - *requested; requested->has(feature) && !missing.empty())
+        if (const FeatureSet missing = implied_by(feature) - requested; requested.has(feature) && !missing.empty())
             refuse(std::string(to_string(feature)) + " requires " + to_string(missing) + ", which is not among them");
-    if (const FeatureSet lacking = *requested - available; !lacking.empty())
+    if (!options.tile_registers && !(requested & of_tiles).empty())
+        refuse("tile_registers is false, which excludes " + to_string(requested & of_tiles));
+    if (const FeatureSet lacking = requested - available; !lacking.empty())
         refuse("this CPU lacks " + to_string(lacking) + ", it has " + to_string(available));
-    return *requested;
+    return requested;
 }
 
 /// Kernels of a Context that has reference kernels only.
@@ -93,7 +98,7 @@ Context make_context(ContextOptions options, std::vector<DeviceBackend> devices)
         throw Error(ErrorKind::argument, "context", "device_allocator needs both of its functions");
     const int threads = options.threads;
     auto impl = std::make_shared<Context::Impl>(std::move(options), device::cpu_backend(threads), std::move(devices));
-    impl->features = features_in_use(impl->options.features, impl->cpu->features());
+    impl->features = features_in_use(impl->options, impl->cpu->features());
     KernelSet built_in = cpu_kernels();
     validate_kernels(impl->options.extra, built_in);
     append(impl->kernels, impl->options.extra);

@@ -167,6 +167,7 @@ void Stages::check_graph() const {
 void Stages::set_up_costs() {
     costs_.machine = selection::nominal_machine(context_.features(), context_.threads());
     costs_.features = context_.features();
+    costs_.permit = [impl = context_.impl()](FeatureSet needs) { return impl->cpu->permit(needs); };
     costs_.policy.threads = context_.threads();
     costs_.devices = context_.kernels().devices;
     for (const accuracy::ErrorBudget& bound :

@@ -87,6 +87,9 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
             missing += (missing.empty() ? "" : ", ") + instruction.kernel;
         return linked;
     }
+    if (const std::string refusal = context.impl()->backend(linked.kernel->device).permit(linked.kernel->needs);
+        !refusal.empty())
+        throw Error(ErrorKind::unsupported, "program", fmt::format("{}: {}", instruction.kernel, refusal));
     linked.first_operand = static_cast<int>(operands_.size());
     linked.inputs = static_cast<int>(instruction.inputs.size());
     linked.outputs = static_cast<int>(instruction.outputs.size());

@@ -55,6 +55,15 @@ TEST(Context, FeaturesAreThoseRequested) {
         EXPECT_EQ(Context({.features = requested}).features(), requested);
 }
 
+TEST(Context, TileRegistersCanBeForgone) {
+    const FeatureSet features = Context({.tile_registers = false}).features();
+    for (const Feature feature : {Feature::amx_tile, Feature::amx_bf16, Feature::amx_int8})
+        EXPECT_FALSE(features.has(feature));
+    EXPECT_TRUE(features.includes(levels::avx512 & device::detect_features()));
+    EXPECT_EQ(refusal_of({.features = FeatureSet{Feature::amx_tile}, .tile_registers = false}),
+              "[context] features amx_tile: tile_registers is false, which excludes amx_tile");
+}
+
 TEST(Context, FeaturesThatTheCpuLacksAreNamed) {
     const FeatureSet available = device::detect_features();
     // No CPU has all of them.

@@ -116,7 +116,7 @@ TEST(QuantizedWeights, IntegersAreMultipliedWithinATolerance) {
     const auto has = [](const CompiledGraph& compiled, const char* kernels) {
         return compiled.program().find(kernels) != std::string::npos;
     };
-    const Context context;
+    const Context context({.tile_registers = false});
     const std::vector<float> wanted = exact_results();
     for (const double tolerance : {0.0, 1e-5, 1e-3, 0.3}) {
         CompileOptions loose = options();
@@ -131,6 +131,28 @@ TEST(QuantizedWeights, IntegersAreMultipliedWithinATolerance) {
         EXPECT_EQ(error > 0, tolerance >= 1e-3) << "rows are rounded";
         EXPECT_LT(error, has_bytes ? 0.05 : 1e-3);
         EXPECT_EQ(compiled.verified_errors().empty(), error == 0);
+        for (const VerifiedError& row : compiled.verified_errors()) {
+            EXPECT_TRUE(row.verified && !row.fell_back) << row.bucket << row.error;
+            EXPECT_LE(row.error, row.expected);
+        }
+    }
+}
+
+TEST(QuantizedWeights, TileRegistersMultiplyBf16Parts) {
+    const Context context;
+    const bool has_tiles = context.features().includes(levels::amx_bf16);
+    const std::vector<float> wanted = exact_results();
+    for (const double tolerance : {0.0, 1e-3, 0.3}) {
+        CompileOptions loose = options();
+        if (tolerance > 0) loose.tolerance = Tolerance::relative(tolerance);
+        CompiledGraph compiled = compile(model(), context, loose);
+        const std::string kernels = tolerance == 0     ? " cpu.panel_bf16x6_"
+                                    : tolerance < 0.01 ? " cpu.panel_bf16x3_"
+                                                       : " cpu.panel_bf16_";
+        EXPECT_EQ(compiled.program().find(kernels) != std::string::npos, has_tiles) << tolerance << compiled.explain();
+        const std::vector<float> got = results(compiled);
+        ASSERT_EQ(got.size(), wanted.size());
+        EXPECT_LE(test::relative_distance(got, wanted), tolerance == 0 ? 0 : tolerance / 10);
         for (const VerifiedError& row : compiled.verified_errors()) {
             EXPECT_TRUE(row.verified && !row.fell_back) << row.bucket << row.error;
             EXPECT_LE(row.error, row.expected);

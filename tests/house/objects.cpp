@@ -108,9 +108,12 @@ constexpr Extension extensions[] = {
     {"vpshrd", ""},
     {"vpshufbitqmb", ""},
     {"vp2intersect", ""},
-    {"tile", ""},
-    {"tdp", ""},
-    {"ldtilecfg", ""},
+    {"tile", "amx_bf16"},
+    {"tdpbf16ps", "amx_bf16"},
+    {"tdpbs", ""},
+    {"tdpbu", ""},
+    {"tdpfp16", ""},
+    {"ldtilecfg", "amx_bf16"},
     {"sttilecfg", ""},
 };
 /// True if the operands include a vector register that only AVX-512 has, such as %ymm17.
@@ -127,7 +130,7 @@ bool names_upper_register(std::string_view operands) {
 }  // namespace
 
 Faults code_above_level(const std::string& path, std::string_view disassembly, std::string_view level) {
-    const bool is_avx512 = level == "avx512" || level == "avx512_vnni";
+    const bool is_avx512 = level == "avx512" || level == "avx512_vnni" || level == "amx_bf16";
     const auto has = [&](std::string_view from) {
         return !from.empty() && (from == level || (from == "avx2" && is_avx512));
     };

@@ -213,8 +213,8 @@ TEST_P(Bare, KernelsEqualTheirEmulations) {
     bare::clear_arena();
     // Eigen's code depends on the CPU's caches: its kernel of the baseline gives the expected results.
     std::vector<Kernel> expected;
-    for (const IntegerLevel& level : runnable_integer_levels())
-        if (level.needs == machine.needs && expected.empty()) expected = kernels_of(level);
+    for (const ProductLevel& level : runnable_product_levels())
+        if (level.needs == machine.needs && expected.empty()) expected = level.kernels;
     if (expected.empty()) expected = kernels_of(runnable_level(machine.needs));
     std::erase_if(expected, is_of_eigen);
     for (Kernel& kernel : kernels_of(runnable_levels()[0])) expected.push_back(std::move(kernel));
@@ -285,8 +285,10 @@ TEST_P(Bare, KernelsEqualTheirEmulations) {
 std::vector<Kernel> kernels_of_machine(const char* level, FeatureSet needs, const kernels::cpu::CpuTable& table) {
     return kernels_of(Level{level, needs, &table, false});
 }
-std::vector<Kernel> kernels_of_machine(const char* level, FeatureSet needs, const kernels::cpu::IntegerTable& table) {
-    return kernels_of(IntegerLevel{level, needs, &table, false});
+std::vector<Kernel> kernels_of_machine(const char*, FeatureSet needs, const kernels::cpu::IntegerTable& table) {
+    std::vector<Kernel> kernels;
+    kernels::cpu::add_panel_byte_linear(kernels, needs, table);
+    return kernels;
 }
 
 template <typename Table>

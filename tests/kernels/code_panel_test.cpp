@@ -75,8 +75,8 @@ const std::vector<Product>& products() {
             add(level.name, floats, 0);
             add(level.name, integers, 32767 / 64.0F);
         }
-        for (const IntegerLevel& level : runnable_integer_levels())
-            add(level.name, kernels_of(level), (127 * 256 + 127) / 64.0F);
+        for (const ProductLevel& level : runnable_product_levels())
+            if (level.needs == levels::avx512_vnni) add(level.name, level.kernels, (127 * 256 + 127) / 64.0F);
         return made;
     }();
     return all;

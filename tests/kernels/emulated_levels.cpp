@@ -1,6 +1,7 @@
 #include "tests/kernels/emulated_levels.hpp"
 
 #include "device/cpu/cpu_features.hpp"
+#include "device/cpu/tile_permission.hpp"
 #include "kernels/cpu/registry.hpp"
 
 #include <stdexcept>
@@ -8,6 +9,7 @@
 extern const cairn::kernels::cpu::CpuTable cairn_table_emulated_avx2;
 extern const cairn::kernels::cpu::CpuTable cairn_table_emulated_avx512;
 extern const cairn::kernels::cpu::IntegerTable cairn_table_emulated_avx512_vnni;
+extern const cairn::kernels::cpu::Bf16Table cairn_table_emulated_amx_bf16;
 
 // Eigen's code has no twin: the tables are complete, but these entries are never registered.
 namespace cairn::kernels::cpu {
@@ -43,19 +45,42 @@ std::vector<Level> runnable_levels() {
     return list;
 }
 
-std::vector<IntegerLevel> emulated_integer_levels() {
-    std::vector<IntegerLevel> list;
+namespace {
+
+template <typename Table, typename Add>
+ProductLevel product_level(std::string name, FeatureSet needs, Add add, const Table& table, bool is_twin) {
+    ProductLevel level{std::move(name), needs, {}, is_twin};
+    add(level.kernels, needs, table);
+    for (Kernel& kernel : level.kernels)
+        if (is_twin) kernel.needs = levels::baseline;
+    return level;
+}
+
+}  // namespace
+
+std::vector<ProductLevel> emulated_product_levels() {
+    std::vector<ProductLevel> list;
 #if defined(CAIRN_TWIN_OF_avx512_vnni)
-    list.push_back({"emulated_avx512_vnni", levels::avx512_vnni, &cairn_table_emulated_avx512_vnni, true});
+    list.push_back(product_level("emulated_avx512_vnni", levels::avx512_vnni, kernels::cpu::add_panel_byte_linear,
+                                 cairn_table_emulated_avx512_vnni, true));
+#endif
+#if defined(CAIRN_TWIN_OF_amx_bf16)
+    list.push_back(product_level("emulated_amx_bf16", levels::amx_bf16, kernels::cpu::add_panel_bf16_linear,
+                                 cairn_table_emulated_amx_bf16, true));
 #endif
     return list;
 }
 
-std::vector<IntegerLevel> runnable_integer_levels() {
-    std::vector<IntegerLevel> list = emulated_integer_levels();
+std::vector<ProductLevel> runnable_product_levels() {
+    std::vector<ProductLevel> list = emulated_product_levels();
 #if defined(__x86_64__)
-    if (device::detect_features().includes(levels::avx512_vnni))
-        list.push_back({"avx512_vnni", levels::avx512_vnni, &cairn_table_avx512_vnni, false});
+    const FeatureSet available = device::detect_features();
+    if (available.includes(levels::avx512_vnni))
+        list.push_back(product_level("avx512_vnni", levels::avx512_vnni, kernels::cpu::add_panel_byte_linear,
+                                     cairn_table_avx512_vnni, false));
+    if (available.includes(levels::amx_bf16) && device::request_tiles().empty())
+        list.push_back(product_level("amx_bf16", levels::amx_bf16, kernels::cpu::add_panel_bf16_linear,
+                                     cairn_table_amx_bf16, false));
 #endif
     return list;
 }
@@ -75,14 +100,6 @@ std::vector<Kernel> kernels_of(const Level& level) {
         std::erase_if(kernels, is_of_eigen);
         for (Kernel& kernel : kernels) kernel.needs = levels::baseline;
     }
-    return kernels;
-}
-
-std::vector<Kernel> kernels_of(const IntegerLevel& level) {
-    std::vector<Kernel> kernels;
-    kernels::cpu::add_panel_byte_linear(kernels, level.needs, *level.table);
-    for (Kernel& kernel : kernels)
-        if (level.is_twin) kernel.needs = levels::baseline;
     return kernels;
 }
 

@@ -15,11 +15,11 @@ struct Level {
     bool is_twin;
 };
 
-/// The code of a level that has products of integers alone.
-struct IntegerLevel {
+/// The kernels of a level that has some products alone.
+struct ProductLevel {
     std::string name;
     FeatureSet needs;
-    const kernels::cpu::IntegerTable* table;
+    std::vector<Kernel> kernels;
     bool is_twin;
 };
 
@@ -31,13 +31,13 @@ std::vector<Level> runnable_levels();
 /// The twin of a level if it is built, else the level itself. Throws std::runtime_error if this machine has neither.
 Level runnable_level(const FeatureSet& needs);
 
-std::vector<IntegerLevel> emulated_integer_levels();
-std::vector<IntegerLevel> runnable_integer_levels();
+std::vector<ProductLevel> emulated_product_levels();
+/// Asks the operating system for tile registers if the CPU has them.
+std::vector<ProductLevel> runnable_product_levels();
 
 /// The level's own kernels in order of preference. Kernels of a twin need no features, and Eigen's are excluded from
 /// them, since its code does not use our instructions.
 std::vector<Kernel> kernels_of(const Level& level);
-std::vector<Kernel> kernels_of(const IntegerLevel& level);
 bool is_of_eigen(const Kernel& kernel);
 
 }  // namespace cairn::test

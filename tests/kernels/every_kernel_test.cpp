@@ -27,7 +27,7 @@ constexpr std::size_t every = 1;
 #endif
 
 std::string without_level(std::string id) {
-    for (const std::string_view level : {"baseline.", "avx2.", "avx512.", "avx512_vnni."})
+    for (const std::string_view level : {"baseline.", "avx2.", "avx512.", "avx512_vnni.", "amx_bf16."})
         if (const auto at = id.find(level); at != std::string::npos) id.erase(at, level.size());
     return id;
 }
@@ -55,8 +55,8 @@ std::vector<Group> make_groups() {
     for (const Level& level : emulated_levels())
         for (const Kernel& kernel : kernels_of(level))
             add(kernel, device::detect_features().includes(level.needs) ? 16 : 4);
-    for (const IntegerLevel& level : emulated_integer_levels())
-        for (const Kernel& kernel : kernels_of(level))
+    for (const ProductLevel& level : emulated_product_levels())
+        for (const Kernel& kernel : level.kernels)
             add(kernel, device::detect_features().includes(level.needs) ? 16 : 4);
     return groups;
 }
@@ -92,8 +92,9 @@ TEST(IsaVariants, EveryKernelOfALevelIsTested) {
             if (!is_of_eigen(kernel)) { EXPECT_TRUE(ids.insert(kernel.id).second) << kernel.id; }
     };
     for (const FeatureSet& needs : {levels::avx2, levels::avx512}) add(kernels_of(runnable_level(needs)));
-    const std::vector<IntegerLevel> of_integers = runnable_integer_levels();
-    if (!of_integers.empty()) add(kernels_of(of_integers.front()));
+    std::set<std::string> seen;
+    for (const ProductLevel& level : runnable_product_levels())
+        if (seen.insert(to_string(level.needs)).second) add(level.kernels);
     for (const Kernel& kernel : cpu_kernels().kernels)
         if (!kernel.needs.empty() && !is_of_eigen(kernel)) {
             EXPECT_EQ(ids.erase(kernel.id), 1u) << kernel.id << " is not tested";

@@ -23,12 +23,15 @@ class GuidedPanelSchedule {
 public:
     static constexpr std::int64_t most = 8;  ///< maximal panels of a run
 
-    GuidedPanelSchedule(std::int64_t blocks, std::int64_t panels, std::int64_t at_once, std::int64_t threads) noexcept
+    /// `runs_of_thread`: runs into which the panels that are left are split for each thread: 1 where a run has a cost
+    /// of its own.
+    GuidedPanelSchedule(std::int64_t blocks, std::int64_t panels, std::int64_t at_once, std::int64_t threads,
+                        std::int64_t runs_of_thread = 2) noexcept
         : panels_(panels),
           total_(blocks * panels),
           at_once_(at_once),
           least_(panels >= 2 * at_once * threads ? at_once : 1),
-          threads_(threads) {}
+          shares_(runs_of_thread * threads) {}
 
     /// Run `number`, which must not be less than in any earlier call.
     PanelRange at(std::int64_t number) noexcept {
@@ -39,13 +42,12 @@ public:
 
 private:
     std::int64_t length() const noexcept {
-        constexpr std::int64_t runs_of_thread = 2;
-        const std::int64_t share = std::min((total_ - begin_) / (runs_of_thread * threads_), most);
+        const std::int64_t share = std::min((total_ - begin_) / shares_, most);
         const std::int64_t wanted = std::max(share / at_once_ * at_once_, least_);
         return std::min(wanted, panels_ - begin_ % panels_);
     }
 
-    std::int64_t panels_, total_, at_once_, least_, threads_;
+    std::int64_t panels_, total_, at_once_, least_, shares_;
     std::int64_t number_ = 0, begin_ = 0;
 };
 

@@ -45,6 +45,7 @@ struct PanelPlan {
     std::int64_t ahead;          ///< prefetch distance for few rows of x, in rows of a panel
     std::int64_t pending_sums;   ///< panels whose partial sums each member keeps
     std::int64_t widened_bytes;  ///< of each member, for a part of a panel of codes
+    std::int64_t split_bytes;    ///< of each member, for two parts of a panel in bf16 parts
     bool pads_rows;              ///< rows of x are read from a copy in the workspace with stride `padded_stride`
     bool by_columns;             ///< outputs hold the columns from first_column on; otherwise all columns
     std::int64_t first_column[max_body_outputs];

@@ -4,10 +4,12 @@
 #include "kernels/cpu/panel/guided_schedule.hpp"
 #include "kernels/cpu/panel/layout.hpp"
 #include "kernels/cpu/panel/linear_plan.hpp"
+#include "kernels/cpu/panel/linear_samples.hpp"
 #include "kernels/cpu/panel/table.hpp"
 #include "kernels/cpu/simd/elementwise/block_program_compiler.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -16,15 +18,6 @@
 namespace cairn::kernels::cpu {
 namespace {
 
-// The kind of gate: none, with a weight of its own, or by halves of the columns.
-enum class Gating : std::uint8_t { none, weight, half };
-struct ProductForm {
-    const char* definition;
-    const char* activation;
-    int max_biases;
-    Gating gating;
-    bool is_argmax = false;
-};
 constexpr ProductForm forms[] = {
     {"linear_swiglu", "silu", 2, Gating::weight},
     {"linear_geglu", "gelu", 2, Gating::weight},
@@ -239,13 +232,43 @@ std::int64_t widened_bytes(const Problem& problem, const Setting& setting) {
     return std::min(depth, setting["depth"]) * panel_width * static_cast<std::int64_t>(sizeof(float));
 }
 
+/// Bytes of each member for two parts of a panel in bf16 parts.
+std::int64_t split_bytes(const Problem& problem, int parts, const Setting& setting) {
+    const std::int64_t depth = std::min(problem.inputs[0].shape.back().constant(), setting["depth"]);
+    return 2 * ((depth + 31) / 32 * 32) * panel_width * 2 * parts;
+}
+
+/// Bytes of the rows of x in bf16 parts, and of a scale for each.
+Dim bytes_in_parts(const Problem& problem, int parts) {
+    const std::int64_t depth = (problem.inputs[0].shape.back().constant() + 31) / 32 * 32;
+    return rows_of_x(problem) * Dim(depth * 2 * parts) + (rows_of_x(problem) * Dim(4) + 63) / 64 * 64;
+}
+
 /// Bytes of the rows of x as integers.
 Dim quantized_bytes(const Problem& problem) {
     const std::int64_t groups = problem.inputs[0].shape.back().constant() / 32;
     return (rows_of_x(problem) * Dim(groups * static_cast<std::int64_t>(sizeof(QuantizedGroup))) + 63) / 64 * 64;
 }
 
-template <bool pads_rows>
+/// How rows of x are read: as floats; as pairs of 16-bit integers (narrow: by SSE2), or in two digits or one of 8 bits;
+/// or as three, two or one bf16 parts.
+enum class Operands : std::uint8_t { floats, narrow_pairs, pairs, two_bytes, bytes, three_parts, two_parts, one_part };
+
+constexpr bool are_integers(Operands operands) {
+    return operands != Operands::floats && operands < Operands::three_parts;
+}
+/// Number of bf16 parts; 0 for others.
+constexpr int parts_in(Operands operands) {
+    return operands < Operands::three_parts
+               ? 0
+               : 3 - (static_cast<int>(operands) - static_cast<int>(Operands::three_parts));
+}
+/// Number of bf16 parts of an element of a panel, of which a product with x in `parts` parts uses no more.
+int parts_of_weight(DType stored, int parts) {
+    return std::min(parts, stored == DType::f32 ? 3 : stored == DType::f16 ? 2 : 1);
+}
+
+template <Operands operands, bool pads_rows>
 std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& setting) {
     const ProductForm& form = *form_of(problem);
     auto plan = std::make_shared<PanelPlan>();
@@ -264,17 +287,22 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
     plan->ahead = setting["ahead"];
     plan->pending_sums = pending_sums(problem, form, setting);
     plan->widened_bytes = widened_bytes(problem, setting);
+    plan->split_bytes = split_bytes(problem, parts_of_weight(plan->stored, parts_in(operands)), setting);
     if constexpr (pads_rows) plan->pads_rows = setting["spread"] != 0 && rows_conflict_in_cache(problem.inputs[0]);
     return plan;
 }
 
-template <bool pads_rows, bool is_quantized>
+template <Operands operands, bool pads_rows>
 Dim workspace(const Problem& problem, int threads, const Setting& setting) {
     const ProductForm& form = *form_of(problem);
     const TensorDesc& x = problem.inputs[0];
     const std::int64_t of_member = pending_sums(problem, form, setting) * PanelPlan::bytes_of_pending_sums;
     Dim bytes = (of_member + widened_bytes(problem, setting)) * threads;
-    if constexpr (is_quantized) bytes = bytes + quantized_bytes(problem);
+    if constexpr (are_integers(operands)) bytes = bytes + quantized_bytes(problem);
+    if constexpr (constexpr int parts = parts_in(operands); parts > 0) {
+        const int of_weight = parts_of_weight(problem.inputs[1].dtype, parts);
+        bytes = bytes + bytes_in_parts(problem, parts) + Dim(split_bytes(problem, of_weight, setting) * threads);
+    }
     if constexpr (pads_rows)
         if (setting["spread"] != 0 && rows_conflict_in_cache(x))
             bytes = bytes + rows_of_x(problem) * Dim(4 * PanelPlan::padded_stride(x.shape.back().constant()));
@@ -283,9 +311,6 @@ Dim workspace(const Problem& problem, int threads, const Setting& setting) {
     if (!body_of(problem, form, body).empty()) return 0;
     return bytes + Dim(body.bytes_per_member() * threads);
 }
-
-/// How rows of x are read: as floats, as pairs of 16-bit integers (narrow: by SSE2), or in two digits or one of 8 bits.
-enum class Operands : std::uint8_t { floats, narrow_pairs, pairs, two_bytes, bytes };
 
 struct OperandTraits {
     Arithmetic arithmetic;
@@ -301,8 +326,19 @@ constexpr OperandTraits traits_of(Operands operands) {
         case Operands::pairs: return {Arithmetic::i16, 0.72, 1.4, 0x1p-13};
         case Operands::two_bytes: return {Arithmetic::i16, 0.72, 0.8, 0x1p-13};
         case Operands::bytes: return {Arithmetic::i8, 0.6, 1.2, 0x1p-6};
+        case Operands::three_parts: return {Arithmetic::bf16, 0.55, 0, 0};
+        case Operands::two_parts: return {Arithmetic::bf16, 0.4, 0, 0x1p-15};
+        case Operands::one_part: return {Arithmetic::bf16, 0.25, 0, 0x1p-7};
         default: return {Arithmetic::f32, 0.8, 2.7, 0};
     }
+}
+
+/// Products of parts for each multiply-add.
+int products_of_parts(const Problem& problem, Operands operands) {
+    const int of_x = parts_in(operands), of_weight = parts_of_weight(problem.inputs[1].dtype, of_x);
+    int count = 0;
+    for (int j = 0; j < of_weight; ++j) count += of_x - j;
+    return std::max(count, 1);
 }
 
 template <Operands operands>
@@ -314,6 +350,7 @@ Cost cost(const Problem& problem) {
     const auto depth = static_cast<double>(problem.inputs[0].shape.back().constant());
     if (problem.attributes.has("columns") || form_of(problem)->is_argmax)
         cost.flops = 2 * static_cast<double>(element_count(whole_of(problem).shape).constant()) * depth;
+    cost.flops *= products_of_parts(problem, operands);
     if (problem.definition == "fused") cost.flops += epilogue_flops(problem, cost.efficiency);
     // Few rows convert every code.
     const bool has_few_rows = provably_le(rows_of_x(problem), Dim(PanelPlan::few_rows_of_codes));
@@ -326,153 +363,18 @@ Cost cost(const Problem& problem) {
     return cost;
 }
 
-std::vector<std::string> samples_by_halves(const ProductForm& form, bool is_biased) {
-    const auto sample = [&](const char* gate, const char* x, const char* w, const char* bias, const char* out) {
-        return std::string(form.definition) + " gate=(" + gate + ") | " + x + " " + w + (is_biased ? bias : "") +
-               " -> " + out;
-    };
-    return {sample("0", "f32[T,70]", "f32[70,192]@panel32!", " f32[192]!", "f32[T,96] where T in 0..400"),
-            sample("1", "f32[T,17]:(300,1)", "f32[17,3200]@panel32!", " f32[3200]!",
-                   "f32[T,1600]:(1700,1) where T in 1..20"),
-            sample("1", "f32[B,1,33]", "f32[33,64]@panel32!", " f32[64]!", "f32[B,1,32] where B in 1..9"),
-            sample("0", "f32[T,1100]:(2048,1)", "f32[1100,256]@panel32!", " f32[256]!", "f32[T,128] where T in 1..40"),
-            sample("0", "f32[2,3,1]", "f32[1,128]@panel32!", " f32[128]!", "f32[2,3,64]")};
-}
-
-// Coverage: strided outputs, and a vocabulary that ends within a vector.
-std::vector<std::string> argmax_samples(bool is_biased) {
-    const auto sample = [&](const char* x, const char* w, const char* bias, const char* out) {
-        return std::string("linear_argmax | ") + x + " " + w + (is_biased ? bias : "") + " -> " + out;
-    };
-    return {sample("f32[T,70]", "f32[70,100]@panel32!", " f32[100]!", "i32[T,1] where T in 0..400"),
-            sample("f32[T,17]:(300,1)", "f32[17,1605]@panel32!", " f32[1605]!", "i32[T,1]:(3,1) where T in 1..20"),
-            sample("f32[B,1,33]", "f32[33,7]@panel32!", " f32[7]!", "i32[B,1,1] where B in 1..9"),
-            sample("f32[T,1100]:(2048,1)", "f32[1100,40]@panel32!", " f32[40]!", "i32[T,1] where T in 1..60"),
-            sample("f32[2,3,1]", "f32[1,64]@panel32!", " f32[64]!", "i32[2,3,1]:(1,2,1)")};
-}
-
-std::vector<std::string> samples_of(const ProductForm& form, int biases) {
-    if (form.gating == Gating::half) return samples_by_halves(form, biases > 0);
-    if (form.is_argmax) return argmax_samples(biases > 0);
-    const auto sample = [&](const char* x, const std::string& w, const std::string& columns, const char* out) {
-        std::string text = std::string(form.definition) + " | " + x + " " + w;
-        if (form.gating == Gating::weight) text += " " + w;
-        for (int i = 0; i < biases; ++i) text += " f32[" + columns + "]!";
-        return text + " -> " + out;
-    };
-    return {sample("f32[T,70]", "f32[70,100]@panel32!", "100", "f32[T,100] where T in 0..400"),
-            sample("f32[T,17]:(300,1)", "f32[17,1600]@panel32!", "1600", "f32[T,1600]:(1700,1) where T in 1..20"),
-            sample("f32[B,1,33]", "f32[33,7]@panel32!", "7", "f32[B,1,7] where B in 1..9"),
-            sample("f32[T,1030]", "f32[1030,130]@panel32!", "130",
-                   form.gating == Gating::none ? "f32[T,130] where T in 1..200" : "f32[T,130] where T in 1..30"),
-            sample("f32[T,1024]", "f32[1024,33]@panel32!", "33", "f32[T,33] where T in 1..40"),
-            sample("f32[2,3,1]", "f32[1,64]@panel32!", "64", "f32[2,3,64]")};
-}
-
-// Coverage: a bias alone, each activation, a residual, several operands and strides, other dtypes of operands and
-// results, the product read twice; columns that end within a panel.
-std::vector<std::string> fused_samples() {
-    return {
-        "fused {3=matmul(0,1):f32 4=add(3,2):f32} | f32[T,70] f32[70,100]@panel32! f32[T,100]:(0,1)! -> f32[T,100] "
-        "results (4) where T in 0..400",
-        "fused {2=matmul(0,1):f32 3=gelu_tanh(2):f32} | f32[T,17]:(300,1) f32[17,1600]@panel32! -> "
-        "f32[T,1600]:(1700,1) "
-        "results (3) where T in 1..20",
-        "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=gelu(5):f32 7=add(6,3):f32} | f32[B,1,33] f32[33,7]@panel32! "
-        "f32[B,1,7]:(0,0,1)! f32[B,1,7] -> f32[B,1,7] results (7) where B in 1..13",
-        "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(5,3):f32} | f32[T,2100] f32[2100,40]@panel32! f32[T,40]:(0,1)! "
-        "f32[T,40]:(50,1) -> f32[T,40] results (6) where T in 1..60",
-        "fused {3=matmul(0,1):f32 4=sigmoid(3):f32 5=mul(2,4):f32} | f32[B,T,9]:(2048*T,2048,1) f32[9,40]@panel32! "
-        "f32[B,T,40] -> f32[B,T,40] results (5) where B in 1..2, T in 0..20",
-        "fused {3=matmul(0,1):f32 4=add(2,3):f32} | f32[2,3,1] f32[1,64]@panel32! f32[2,3,64] -> f32[2,3,64] results "
-        "(4)",
-        "fused {6=matmul(0,1):f32 7=mul(6,2):f32 8=add(7,3):f32 9=const(0):f32 10=where(4,8,9):f32 11=mul(10,5):f32} | "
-        "f32[B,T,20] f32[20,31]@panel32! f32[B,T,31]:(31,0,1) f32[B,T,31]:(T,1,0) bool[B,T,31] f32[B,T,31]:(0,0,0) -> "
-        "f32[B,T,31] results (11) where B in 1..3, T in 0..20",
-        "fused {3=matmul(0,1):f32 4=sigmoid(3):f32 5=mul(3,4):f32 6=cast(5):f16 7=cast(6):f32 8=add(7,2):f32 "
-        "9=cast(8):bf16} | f32[T,40] f32[40,33]@panel32! f32[T,33]:(1,T) -> bf16[T,33] results (9) where T in 1..30",
-        "fused {3=matmul(0,1):f32 4=cast(2):f32 5=add(3,4):f32 6=cast(5):f16} | f32[T,9] f32[9,1]@panel32! f16[T,1] -> "
-        "f16[T,1] results (6) where T in 1..40",
-        "fused {4=matmul(0,1):f32 5=relu(4):f32 6=cast(2):f64 7=cast(5):f64 8=mul(6,7):f64 9=cast(8):f32 "
-        "10=silu(9):f32 11=lt(10,3):bool} | f32[T,30] f32[30,70]@panel32! i8[T,70] f32[T,70]:(0,1) -> bool[T,70] "
-        "results (11) where T in 1..30",
-        "fused {2=matmul(0,1):f32 3=const(-1.5):f32 4=const(1.5):f32 5=max(2,3):f32 6=min(5,4):f32 7=tanh(6):f32} | "
-        "f32[T,8] f32[8,0]@panel32! -> f32[T,0] results (7) where T in 0..3",
-    };
-}
-
-// Coverage of outputs with some columns: all columns and two parts split into heads, with the strides of a growing
-// state; heads that end within a panel, parts that omit or share columns, parts of several values and dtypes.
-std::vector<std::string> samples_by_columns() {
-    return {
-        "fused columns=(0,64,128) {3=matmul(0,1):f32 4=add(3,2):f32} | f32[B,T,40] f32[40,192]@panel32! "
-        "f32[B,T,192]:(0,0,1)! -> f32[B,T,192] f32[B,T,2,32]:(3840,32,1920,1) f32[B,T,2,32]:(3840,32,1920,1) results "
-        "(4,4,4) where B in 0..2, T in 0..60",
-        "fused columns=(5,41,0) {3=matmul(0,1):f32 4=relu(3):f32 5=mul(4,2):f32 6=cast(5):f16} | f32[T,17]:(30,1) "
-        "f32[17,90]@panel32! f32[T,90] -> f32[T,3,12]:(12,360,1) f16[T,7,7] f32[T,90]:(100,1) results (5,6,3) where T "
-        "in 1..30",
-        "fused columns=(32) {2=matmul(0,1):f32} | f32[T,9] f32[9,70]@panel32! -> f32[T,2,19]:(19,19*T,1) results (2) "
-        "where T in 0..14",
-    };
-}
-
-// The same sample with weights stored in another dtype.
-std::string stored_as(std::string_view dtype, std::string sample) {
-    const std::string packed = "@" + std::string(panel_layout);
-    for (std::size_t at = sample.find(packed); at != std::string::npos; at = sample.find(packed, at + packed.size())) {
-        const std::size_t begin = sample.rfind(' ', at) + 1, end = sample.find('[', begin);
-        sample.replace(begin, end - begin, dtype);
-        at = sample.find(packed, begin);
-    }
-    return sample;
-}
-
-// The same sample with weights in a layout of codes, its depth rounded up to whole groups.
-std::string in_codes(std::string sample, std::size_t layout) {
-    const std::string packed = "@" + std::string(panel_layout) + "!";
-    for (std::size_t at = sample.find(packed); at != std::string::npos; at = sample.find(packed)) {
-        const std::size_t begin = sample.find('[', sample.rfind(' ', at)) + 1;
-        const std::string depth = sample.substr(begin, sample.find(',', begin) - begin);
-        const std::string whole = std::to_string((std::stol(depth) + 31) / 32 * 32);
-        sample.replace(at, packed.size(), "@" + std::string(code_layouts[layout].name) + "!");
-        sample.replace(begin, depth.size(), whole);
-        // The first weight gives x its depth.
-        if (const std::size_t of_x = sample.find("," + depth + "]"); of_x < begin)
-            sample.replace(of_x + 1, depth.size(), whole);
-    }
-    return sample;
-}
-
-// One of the samples in each layout of codes.
-std::vector<std::string> in_each_code(const std::vector<std::string>& samples) {
-    const std::size_t count = std::min<std::size_t>(samples.size(), 5);
-    std::vector<std::string> all;
-    for (std::size_t i = 0; i < code_layouts.size(); ++i) all.push_back(in_codes(samples[i % count], i));
-    return all;
-}
-
-// Each sample in f32, the first ones alternately in bf16 and f16, and in each layout of codes.
-std::vector<std::string> in_each_form(std::vector<std::string> samples) {
-    const std::size_t count = std::min<std::size_t>(samples.size(), 5);
-    const std::vector<std::string> codes = in_each_code(samples);
-    for (std::size_t i = 0; i < count; ++i) samples.push_back(stored_as(i % 2 == 0 ? "bf16" : "f16", samples[i]));
-    samples.insert(samples.end(), codes.begin(), codes.end());
-    return samples;
-}
-
 // What kernels of one form have in common. `name`: of the kernels in their ids.
 template <Operands operands>
 Kernel kernel_of(const ProductForm& form, FeatureSet needs, Run run, const std::string& name, const char* version) {
-    constexpr bool is_quantized = operands != Operands::floats;
     Kernel made;
     made.id = "cpu." + name + "_" + std::string(isa_level_name(needs)) + "." + form.definition + version;
     made.definition = form.definition;
     made.needs = needs;
     made.run = run;
     // AVX-512 tiles of floats have more rows than L1 may have ways.
-    const bool pads_rows = needs.includes(levels::avx512) && !is_quantized;
-    made.workspace = pads_rows ? workspace<true, is_quantized> : workspace<false, is_quantized>;
-    made.prepare = pads_rows ? prepare<true> : prepare<false>;
+    const bool pads_rows = needs.includes(levels::avx512) && operands == Operands::floats;
+    made.workspace = pads_rows ? workspace<operands, true> : workspace<operands, false>;
+    made.prepare = pads_rows ? prepare<operands, true> : prepare<operands, false>;
     made.redundant = pads_rows ? redundant<true> : redundant<false>;
     made.cost = cost<operands>;
     made.knobs = knobs(pads_rows);
@@ -485,22 +387,85 @@ Kernel kernel_of(const ProductForm& form, FeatureSet needs, Run run, const std::
     return made;
 }
 
+/// Checks that no step makes something of the sums that is right or wrong, as a comparison does.
+Refusal refuse_discrete_steps(const Problem& problem) {
+    for (const Step& step : problem.body)
+        if (!is_float(step.dtype)) return "compares or rounds sums, which are not exact";
+    return {};
+}
+
+/// The error of a kernel that is not exact.
+template <Operands operands>
+double error_of(const Problem& problem) {
+    // A gate and what it multiplies both err.
+    const double error = traits_of(operands).error * (form_of(problem)->gating == Gating::none ? 1 : 2);
+    // An error e turns the share e / u of roundings to units u: the root of their mean square is sqrt(e u). Of one, the
+    // largest element may have half a unit of what ErrorNorms::combined counts.
+    double roundoff = 0;
+    const auto round_to = [&](DType dtype) {
+        roundoff = std::max(roundoff, dtype == DType::f16 ? 0x1p-11 : dtype == DType::bf16 ? 0x1p-8 : 0);
+    };
+    for (const Step& step : problem.body) round_to(step.dtype);
+    for (const TensorDesc& output : problem.outputs) round_to(output.dtype);
+    return std::max({error, std::sqrt(error * roundoff), roundoff / 2});
+}
+
 /// A kernel for panels of codes whose rows of x are quantized. An argmax has none: it is right or wrong.
 template <Operands operands>
 void add_quantized(std::vector<Kernel>& kernels, FeatureSet needs, Run run, const std::string& name) {
     for (const ProductForm& form : forms) {
         if (form.is_argmax) continue;
         Kernel made = kernel_of<operands>(form, needs, run, name, ".f32@1");
-        made.accepts = [](const Problem& problem) {
-            Refusal no = accepts(problem);
-            return no.empty() && !is_code_layout(problem.inputs[1].layout) ? "needs a weight in a layout of codes" : no;
+        made.accepts = [](const Problem& problem) -> Refusal {
+            if (Refusal no = accepts(problem); !no.empty()) return no;
+            if (!is_code_layout(problem.inputs[1].layout)) return "needs a weight in a layout of codes";
+            return refuse_discrete_steps(problem);
         };
-        // A gate and what it multiplies both err.
-        made.error = [](const Problem& problem) {
-            return traits_of(operands).error * (form_of(problem)->gating == Gating::none ? 1 : 2);
-        };
+        made.error = error_of<operands>;
         made.samples = in_each_code(made.definition == "fused" ? fused_samples() : samples_of(form, form.max_biases));
         if (made.definition == "fused") made.samples.push_back(in_codes(samples_by_columns().front(), 1));
+        kernels.push_back(at_default_setting(std::move(made)));
+    }
+}
+
+/// Few rows are read as floats, by the kernels of floats alone.
+constexpr std::int64_t few_rows_of_floats = 14;
+/// The steps of a tile product, to which the depth is padded.
+constexpr std::int64_t least_depth_of_parts = 32;
+
+/// Kernels for panels of floats that multiply bf16 parts; with three parts of x they are exact.
+template <Operands operands>
+void add_in_parts(std::vector<Kernel>& kernels, FeatureSet needs, Run run, const std::string& name) {
+    constexpr bool is_exact = parts_in(operands) == 3;
+    for (const ProductForm& form : forms) {
+        if (form.is_argmax && !is_exact) continue;
+        Kernel made = kernel_of<operands>(form, needs, run, name, ".f32@1");
+        made.accepts = [](const Problem& problem) -> Refusal {
+            if (Refusal no = accepts(problem); !no.empty()) return no;
+            const Dim& depth = problem.inputs[0].shape.back();
+            if (!depth.is_constant() || depth.constant() < least_depth_of_parts) return "needs a depth of at least 32";
+            return is_exact ? Refusal() : refuse_discrete_steps(problem);
+        };
+        made.redundant = [](const Problem& problem, const Setting& setting) -> Refusal {
+            if (provably_le(rows_of_x(problem), few_rows_of_floats)) return "multiplies few rows as floats";
+            return redundant<false>(problem, setting);
+        };
+        if (!is_exact) made.error = error_of<operands>;
+        for (int weight = 1; weight <= static_cast<int>(weights_of(form)); ++weight)
+            made.widened_inputs.push_back(weight);
+        const bool is_fused = made.definition == "fused";
+        std::vector<std::string> samples = is_fused ? fused_samples() : samples_of(form, form.max_biases);
+        if (is_fused) samples.push_back(samples_by_columns().front());
+        std::erase_if(samples, [](const std::string& sample) {
+            const bool is_discrete = sample.find(":bool}") != sample.npos;
+            return largest_bound(sample) <= few_rows_of_floats || (!is_exact && is_discrete);
+        });
+        const std::vector<std::string> codes = in_each_code(samples);
+        std::erase_if(samples, [](const std::string& sample) { return depth_of(sample) < least_depth_of_parts; });
+        const std::size_t count = std::min<std::size_t>(samples.size(), 5);
+        for (std::size_t i = 0; i < count; ++i) samples.push_back(stored_as(i % 2 == 0 ? "bf16" : "f16", samples[i]));
+        samples.insert(samples.end(), codes.begin(), codes.end());
+        made.samples = std::move(samples);
         kernels.push_back(at_default_setting(std::move(made)));
     }
 }
@@ -532,6 +497,12 @@ void add_panel_integer_linear(std::vector<Kernel>& kernels, FeatureSet needs, co
     const auto add =
         needs.includes(levels::avx2) ? add_quantized<Operands::pairs> : add_quantized<Operands::narrow_pairs>;
     add(kernels, needs, table.panel_integer_linear, "panel_i16");
+}
+
+void add_panel_bf16_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Bf16Table& table) {
+    add_in_parts<Operands::three_parts>(kernels, needs, table.panel_bf16x6_linear, "panel_bf16x6");
+    add_in_parts<Operands::two_parts>(kernels, needs, table.panel_bf16x3_linear, "panel_bf16x3");
+    add_in_parts<Operands::one_part>(kernels, needs, table.panel_bf16_linear, "panel_bf16");
 }
 
 void add_panel_byte_linear(std::vector<Kernel>& kernels, FeatureSet needs, const IntegerTable& table) {

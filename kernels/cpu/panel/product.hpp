@@ -23,6 +23,22 @@ inline constexpr std::int64_t rows_per_block = PanelPlan::rows_per_block;
 /// Sums of a block of rows over one panel.
 using BlockSums = float[rows_per_block][panel_width];
 
+/// What tiles read in place of the floats of x: integers, if anything.
+template <typename Weight>
+struct ConvertedRows {
+    using type = const QuantizedGroup;
+};
+
+/// Rows that the sums of a tile of a block have room for.
+template <typename Weight>
+inline constexpr std::int64_t block_rows = std::max(tile_height, block_height<Weight>);
+
+/// The first of `size` elements that share `i` of `count` has, where shares consist of whole units.
+constexpr std::int64_t first_of_share(std::int64_t i, std::int64_t count, std::int64_t size, std::int64_t unit) {
+    const std::int64_t units = (size + unit - 1) / unit;
+    return std::min(units * i / count * unit, size);
+}
+
 template <typename Weight>
 struct PanelProduct {
     const float* x;
@@ -32,16 +48,16 @@ struct PanelProduct {
     std::int64_t rows, depth, columns, x_stride;
     std::int64_t parts;  // of the depth
     std::int64_t ahead;
-    BlockSums* sums;                  // of this member: partial sums that await further parts
-    float* widened;                   // of this member: a part of a panel of codes
-    const QuantizedGroup* quantized;  // x for tiles of integers, or null
+    BlockSums* sums;  // of this member: partial sums that await further parts
+    float* widened;   // of this member: a part of a panel of codes
+    typename ConvertedRows<Weight>::type* converted;
 
     /// A panel of w, and the corresponding panel of v.
     const Weight* panel(std::int64_t i) const { return panels + i * depth * panel_row<Weight>; }
     const Weight* gated_panel(std::int64_t i) const { return gated + i * depth * panel_row<Weight>; }
     /// Row `row` of x from element k on, as integers.
     const QuantizedGroup* quantized_at(std::int64_t row, std::int64_t k) const {
-        return quantized == nullptr ? nullptr : quantized + row * quantized_stride() + k / 32;
+        return converted == nullptr ? nullptr : converted + row * quantized_stride() + k / 32;
     }
     std::int64_t quantized_stride() const { return depth / 32; }
 };
@@ -68,7 +84,8 @@ struct PanelPart {
     const Weight* panel;
     std::int64_t first, depth;
     const Weight* next;
-    std::int64_t step;  // elements of `next` for each step of k
+    std::int64_t step;            // elements of `next` for each step of k
+    std::int64_t next_depth = 0;  // of `next`, where it is not read as it is
 };
 
 /// The part as the tiles of a block read it.
@@ -155,14 +172,16 @@ void run_block(const PanelProduct<Weight>& product, UniformRows block, std::int6
                Next next_of) noexcept {
     const std::int64_t parts = product.parts, weights = product.gated != nullptr ? 2 : 1;
     // Parts begin at the beginning of accumulation chains.
-    const std::int64_t blocks = (product.depth + sum_block - 1) / sum_block;
-    const auto first_of = [&](std::int64_t part) { return std::min(blocks * part / parts * sum_block, product.depth); };
+    const auto first_of = [&](std::int64_t part) {
+        return first_of_share(part, parts, product.depth, chain_steps<Weight>);
+    };
+    const auto depth_of = [&](std::int64_t part) { return first_of(part + 1) - first_of(part); };
     const auto part_of_panel = [&](std::int64_t part, std::int64_t panel, std::int64_t weight) {
         return (weight == 0 ? product.panel(panel) : product.gated_panel(panel)) + first_of(part) * panel_row<Weight>;
     };
-    TileSums tile_sums;
+    alignas(64) float tile_sums[block_rows<Weight>][panel_width];
     const auto sums_of = [&](std::int64_t panel, std::int64_t weight, std::int64_t row) {
-        if (parts == 1 && weights == 1) return tile_sums.row[0];
+        if (parts == 1 && weights == 1) return tile_sums[0];
         return product.sums[(parts == 1 ? 0 : panel - begin) * weights + weight][row];
     };
     for (std::int64_t part = 0; part < parts; ++part)
@@ -179,12 +198,21 @@ void run_block(const PanelProduct<Weight>& product, UniformRows block, std::int6
                         product.body->prefetch(part_of(product, block.stride + row, height, panel));
                 };
                 const auto finish_rows = [&](std::int64_t row, int height) {
-                    if (is_last)
-                        finish(product, block.stride + row, height, panel, sums_of(panel, 0, row),
-                               weights > 1 ? sums_of(panel, 1, row) : nullptr);
+                    constexpr int most = block_size / panel_width;
+                    float* const sums = sums_of(panel, 0, row);
+                    float* const gated = weights > 1 ? sums_of(panel, 1, row) : nullptr;
+                    for (int i = 0; is_last && i < height; i += most)
+                        finish(product, block.stride + row + i, std::min(most, height - i), panel,
+                               sums + i * panel_width, gated != nullptr ? gated + i * panel_width : nullptr);
                 };
-                const PanelPart<Weight> read{part_of_panel(part, panel, weight), first_of(part),
-                                             first_of(part + 1) - first_of(part), next, panel_row<Weight>};
+                const bool is_end = weight + 1 == weights && panel + 1 == end;
+                const std::int64_t next_part = is_end ? (part + 1) % parts : part;
+                const PanelPart<Weight> read{part_of_panel(part, panel, weight),
+                                             first_of(part),
+                                             depth_of(part),
+                                             next,
+                                             panel_row<Weight>,
+                                             depth_of(next_part)};
                 run_part(
                     product, block, in_tiles(product, read),
                     [&](std::int64_t row) { return sums_of(panel, weight, row); }, prefetch, finish_rows);
@@ -266,10 +294,18 @@ template <typename Weight>
 void run_panels(const PanelProduct<Weight>& product, Team& team) {
     if (product.rows == 0) return;
     const std::int64_t blocks = (product.rows + rows_per_block - 1) / rows_per_block;
-    const int at_once = product.rows <= few_rows<Weight> ? panels_at_once<Weight>(static_cast<int>(product.rows)) : 1;
-    GuidedPanelSchedule runs(blocks, panel_count(product.columns), at_once, team.size());
+    // Rows in several parts are larger than L2: each run reads them again from a slower cache.
+    constexpr bool are_rows_converted = row_unit < Weight >> 1;
+    const bool are_runs_long = are_rows_converted && product.parts > 1;
+    const int at_once = product.rows <= few_rows<Weight> ? panels_at_once<Weight>(static_cast<int>(product.rows))
+                        : are_runs_long                  ? 4
+                                                         : 1;
+    GuidedPanelSchedule runs(blocks, panel_count(product.columns), at_once, team.size(), are_runs_long ? 1 : 2);
     for (PanelRange run = runs.at(team.next_chunk()); run.begin < run.end;) {
-        const std::int64_t first = product.rows * run.block / blocks, last = product.rows * (run.block + 1) / blocks;
+        const auto first_of = [&](std::int64_t block) {
+            return first_of_share(block, blocks, product.rows, row_unit<Weight>);
+        };
+        const std::int64_t first = first_of(run.block), last = first_of(run.block + 1);
         // The next run is claimed before the last panel of this one, so that its first panel can be prefetched.
         PanelRange following{};
         const auto next_of = [&](std::int64_t panel) {
@@ -277,19 +313,21 @@ void run_panels(const PanelProduct<Weight>& product, Team& team) {
             following = runs.at(team.next_chunk());
             return product.panel(following.begin < following.end ? following.begin : panel);
         };
-        if (last - first <= few_rows<Weight>)
-            run_whole(product, first, static_cast<int>(last - first), run.begin, run.end, next_of);
-        else
-            run_block(product, {last - first, first}, run.begin, run.end, next_of);
+        bool is_done = false;
+        if constexpr (few_rows < Weight >> 0) {
+            is_done = last - first <= few_rows<Weight>;
+            if (is_done) run_whole(product, first, static_cast<int>(last - first), run.begin, run.end, next_of);
+        }
+        if (!is_done) run_block(product, {last - first, first}, run.begin, run.end, next_of);
         run = following;
     }
 }
 
 template <typename Weight>
-void run_product(const Args& args, const PanelPlan& plan, const QuantizedGroup* quantized, Team& team) {
+void run_product(const Args& args, const PanelPlan& plan, typename ConvertedRows<Weight>::type* converted, Team& team) {
     const BodyInputs inputs = body_inputs(args, plan);
     PanelProduct<Weight> product = product_of<Weight>(args, plan);
-    product.quantized = quantized;
+    product.converted = converted;
     std::byte* const workspace = assign_workspace(product, plan, args.workspace, team);
     TileEpilogue body(plan.body, plan.gate == Gate::none ? 1 : 2, inputs.list, args.outputs,
                       workspace + plan.body.bytes_per_member() * team.rank());
@@ -301,9 +339,9 @@ void run_product(const Args& args, const PanelPlan& plan, const QuantizedGroup* 
 }
 
 template <typename Weight>
-void find_argmax(const Args& args, const PanelPlan& plan, const QuantizedGroup* quantized, Team& team) {
+void find_argmax(const Args& args, const PanelPlan& plan, typename ConvertedRows<Weight>::type* converted, Team& team) {
     PanelProduct<Weight> product = product_of<Weight>(args, plan);
-    product.quantized = quantized;
+    product.converted = converted;
     std::byte* const workspace = assign_workspace(product, plan, args.workspace, team);
     ProductArgMax largest(product.rows, plan.is_biased ? reinterpret_cast<const float*>(args.inputs[2].data) : nullptr,
                           workspace, team.rank());
@@ -316,12 +354,12 @@ void find_argmax(const Args& args, const PanelPlan& plan, const QuantizedGroup* 
 /// Runs a plan with panels of codes (code_linear.cpp).
 void panel_code_linear(const Args& args, Team& team);
 
-/// Runs a plan with panels of `Weight`. `quantized`: the rows of x, for tiles of integers.
+/// Runs a plan with panels of `Weight`. `converted`: the rows of x, for tiles that do not read floats.
 template <typename Weight>
-void run_panel_plan(const Args& args, Team& team, const QuantizedGroup* quantized = nullptr) {
+void run_panel_plan(const Args& args, Team& team, typename ConvertedRows<Weight>::type* converted = nullptr) {
     const PanelPlan& plan = *static_cast<const PanelPlan*>(args.prepared);
-    plan.is_argmax ? find_argmax<Weight>(args, plan, quantized, team)
-                   : run_product<Weight>(args, plan, quantized, team);
+    plan.is_argmax ? find_argmax<Weight>(args, plan, converted, team)
+                   : run_product<Weight>(args, plan, converted, team);
 }
 
 }  // namespace CAIRN_LEVEL

@@ -36,6 +36,12 @@ inline constexpr int few_rows = whole_height;
 /// Rows of a tile of a group of columns.
 template <typename Weight>
 inline constexpr int block_height = tile_height;
+/// Rows come in blocks of whole units.
+template <typename Weight>
+inline constexpr std::int64_t row_unit = 1;
+/// Steps of k that one chain covers.
+template <typename Weight>
+inline constexpr std::int64_t chain_steps = sum_block;
 /// Registers for one vector of results: for its sums, and where these are of integers, for the floats that they add to.
 template <typename Weight>
 inline constexpr int registers_of_sum = 1;

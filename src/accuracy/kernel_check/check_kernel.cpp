@@ -41,6 +41,8 @@ void check_can_run(const KernelToCheck& request, const CheckTarget& target) {
         throw Error(
             ErrorKind::unsupported, "check_kernel",
             kernel.id + " needs " + to_string(kernel.needs - available) + ", this machine has " + to_string(available));
+    if (const std::string refusal = target.backend().permit(kernel.needs); !refusal.empty())
+        throw Error(ErrorKind::unsupported, "check_kernel", kernel.id + ": " + refusal);
 }
 
 }  // namespace

@@ -23,11 +23,11 @@ constexpr std::size_t max_faults = 5;
 constexpr int max_block = 1024;
 constexpr std::int64_t max_grid[] = {std::numeric_limits<std::int32_t>::max(), 65535, 65535};
 
-/// The results with the sign of the reference where both are infinite: an infinite operand times a factor near 0, which
-/// an inexact kernel may compute with either sign.
+/// The results as in the reference where neither is finite: an infinite operand times a factor near 0, which an inexact
+/// kernel may compute with either sign, or as 0, whose product is NaN.
 interpreter::Value with_infinities_of(interpreter::Value results, const interpreter::Value& reference) {
     for (std::size_t i = 0; i < results.data.size(); ++i)
-        if (std::isinf(results.data[i]) && std::isinf(reference.data[i])) results.data[i] = reference.data[i];
+        if (!std::isfinite(results.data[i]) && !std::isfinite(reference.data[i])) results.data[i] = reference.data[i];
     return results;
 }
 

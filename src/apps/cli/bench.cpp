@@ -73,8 +73,8 @@ BenchmarkResult bench_kernel(const Kernel& kernel, const Problem& problem, const
             if (benched.problem == problem || !kernel.accepts(benched.problem).empty()) return benched;
             benched.reason.clear();
         }
-        // A redundant setting is timed as another setting already.
-        if (kernel.redundant != nullptr && kernel.id.ends_with('}')) benched.reason = kernel.redundant(benched.problem);
+        // It is timed as another kernel or setting already.
+        if (kernel.redundant != nullptr) benched.reason = kernel.redundant(benched.problem);
         if (!benched.reason.empty()) return benched;
         benched.timing = measure(benched.problem, kernel.id, context, measure_with);
     } catch (const Cancelled&) { throw; } catch (const Error& error) {

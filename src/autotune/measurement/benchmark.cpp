@@ -47,6 +47,8 @@ void check(const BenchmarkCandidate& candidate, const Context::Impl& impl) {
         throw Error(ErrorKind::argument, "measure", "the problem has symbols: " + to_string(*problem));
     if (const FeatureSet missing = kernel->needs - impl.features; !missing.empty())
         throw Error(ErrorKind::argument, "measure", fmt::format("{} needs {}", kernel->id, to_string(missing)));
+    if (const std::string refusal = impl.backend(kernel->device).permit(kernel->needs); !refusal.empty())
+        throw Error(ErrorKind::unsupported, "measure", fmt::format("{}: {}", kernel->id, refusal));
     if (const Refusal refusal = with_kernel_errors(*kernel, [&] { return kernel->accepts(*problem); });
         !refusal.empty())
         throw Error(ErrorKind::argument, "measure",

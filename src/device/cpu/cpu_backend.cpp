@@ -11,6 +11,7 @@
 #include "device/cpu/lazy_memory.hpp"
 #include "device/cpu/pages.hpp"
 #include "device/cpu/team_clock.hpp"
+#include "device/cpu/tile_permission.hpp"
 #include "device/cpu/topology.hpp"
 
 #include <fmt/format.h>
@@ -102,6 +103,9 @@ public:
 
     int threads() const noexcept override { return pool_.size(); }
     FeatureSet features() const override { return detect_features(); }
+    std::string permit(FeatureSet needs) override {
+        return needs.has(Feature::amx_tile) ? request_tiles() : std::string();
+    }
     CacheSizes caches() const override {
         const CpuInfo cpu = cpu_info();
         return {cpu.l2_bytes, cpu.l3_bytes};

@@ -203,10 +203,10 @@ Refusal KernelQueryCache::accepts(const Kernel& kernel, const KernelQuery& query
     return refusal;
 }
 
-/// The reason not to try a setting on a problem that it accepts; empty for first settings.
+/// The reason not to try a kernel or setting on a problem that it accepts.
 Refusal KernelQueryCache::redundant(const Kernel& kernel, const Problem& problem) const {
     Refusal refusal;
-    if (kernel.redundant != nullptr && has_setting_suffix(kernel.id))
+    if (kernel.redundant != nullptr)
         call_kernel("redundant", refusal, [&] { refusal = kernel.redundant(problem); });
     return refusal;
 }
@@ -281,6 +281,10 @@ void KernelQueryCache::evaluate(KernelQuery& query, KernelQuery::Answer& answer)
     refusal = redundant(kernel, *query.problem_.materialize());
     answer.asked = KernelQuery::QueryStage::redundant;
     if (!refusal.empty()) return;
+    by = RefusedBy::features;
+    if (costs_.permit) refusal = costs_.permit(kernel.needs);
+    if (!refusal.empty()) return;
+    by = RefusedBy::kernel;
     if (costs_.lock != nullptr) {
         refusal = look_up_in_lock(kernel, query, answer.query_result.estimate);
         by = RefusedBy::lock;

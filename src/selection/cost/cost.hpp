@@ -9,6 +9,7 @@
 #include "selection/cost/timing_transfer.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,6 +66,8 @@ struct CostModel {
     bool is_calibrated = false;                      ///< `machine` was measured
     std::vector<DeviceRates> devices = {};           ///< rates of other devices
     FeatureSet features = {};                        ///< those in use
+    /// Asks for features that a process may use on request only, and returns why they are refused; empty: never refused.
+    std::function<std::string(FeatureSet)> permit = {};
     /// Smallest quality of a time that counts as measured; a time of lower quality only narrows the estimate.
     int min_quality = 0;
     bool optimistic = false;  ///< use the lower bounds of unknown times, so that potentially fast calls are measured

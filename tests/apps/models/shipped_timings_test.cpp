@@ -20,9 +20,11 @@ namespace fs = std::filesystem;
 /// The shipped timings of this build.
 fs::path shipped() { return fs::path(CAIRN_BINARY_DIR) / "share/cairn/shipped_timings.db"; }
 
-/// A Context that no shipped timings cover: its kernels have a build name of their own.
+/// A Context that no shipped timings cover: its kernels have a build name of their own. The machines of the timings
+/// have no tile registers.
 Context fresh_machine() {
     ContextOptions options;
+    options.tile_registers = false;
     options.shipped_timings = {shipped()};
     options.extra.build = "a build of a test's own";
     return Context(options);

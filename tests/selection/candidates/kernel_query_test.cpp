@@ -87,6 +87,24 @@ TEST_F(KernelQueryCacheTest, ARefusalIsQueriedOnce) {
     EXPECT_EQ(workspace_calls, 0);
 }
 
+// Kernels that share a function with a refused one are not refused.
+TEST_F(KernelQueryCacheTest, APermissionIsAskedForKernelsThatAccept) {
+    int asked = 0;
+    costs.permit = [&](FeatureSet needs) {
+        ++asked;
+        return needs.has(Feature::avx512) ? std::string("the system refuses") : std::string();
+    };
+    std::swap(kernels.kernels[0], kernels.kernels[2]);
+    KernelQueryCache judge = this->judge(levels::avx512);
+    EXPECT_EQ(judge.query_result(judge.query(sum_of(3)), kernels.kernels[0]).refusal, "too long");
+    EXPECT_EQ(asked, 0);
+    KernelQuery& query = judge.query(sum_of(2));
+    EXPECT_EQ(judge.query_result(query, kernels.kernels[0]).refusal, "the system refuses");
+    EXPECT_EQ(judge.query_result(query, kernels.kernels[0]).by, RefusedBy::features);
+    EXPECT_EQ(judge.query_result(query, kernels.kernels[1]).refusal, "");
+    EXPECT_EQ(asked, 2);
+}
+
 TEST_F(KernelQueryCacheTest, AReleasedProblemIsMaterializedOnDemand) {
     KernelQueryCache judge = this->judge(levels::avx512);
     KernelQuery& query = judge.query(sum_of(2));
