@@ -34,7 +34,7 @@ std::string without_level(std::string id) {
 
 /// The listed kernels that this machine can run, and the twins of levels: at their first setting, and at those
 /// that differ from it in one knob, since knobs are independent. Twins are several times slower and settings are many,
-/// so they are checked at fewer sizes; twins of kernels that run natively here at fewer still.
+/// so they are checked at fewer sizes; twins of kernels that run natively here, and of tiles, at fewer still.
 std::vector<Group> make_groups() {
     std::vector<Group> groups;
     const auto add = [&](const Kernel& kernel, std::size_t sizes) {
@@ -56,8 +56,10 @@ std::vector<Group> make_groups() {
         for (const Kernel& kernel : kernels_of(level))
             add(kernel, device::detect_features().includes(level.needs) ? 16 : 4);
     for (const ProductLevel& level : emulated_product_levels())
-        for (const Kernel& kernel : level.kernels)
-            add(kernel, device::detect_features().includes(level.needs) ? 16 : 4);
+        for (const Kernel& kernel : level.kernels) {
+            const bool is_slow = device::detect_features().includes(level.needs) || level.needs.has(Feature::amx_tile);
+            add(kernel, is_slow ? 16 : 4);
+        }
     return groups;
 }
 

@@ -55,23 +55,53 @@ public:
     }
     void dot_bf16(int c, int a, int b) noexcept {
         check_product(c, a, b);
-        for (int row = 0; row < heights_[c]; ++row)
+        float right[16][2][16] = {};
+        for (int k = 0; k < heights_[b]; ++k)
+            for (int column = 0; column < widths_[c] / 4; ++column)
+                for (int i = 0; i < 2; ++i) right[k][i][column] = element(b, k, column, i);
+        for (int row = 0; row < heights_[c]; ++row) {
+            float sums[2][16] = {};
+            for (int k = 0; k < heights_[b]; ++k)
+                for (int i = 0; i < 2; ++i) add_products(element(a, row, k, i), right[k][i], sums[i]);
             for (int column = 0; column < widths_[c] / 4; ++column) {
-                float sums[2] = {};
-                for (int k = 0; k < heights_[b]; ++k)
-                    for (int i = 0; i < 2; ++i)
-                        sums[i] = fused_flushed(
-                            types::bf16_to_f32(part<std::uint16_t>(word<std::int32_t>(a, row, k), i)),
-                            types::bf16_to_f32(part<std::uint16_t>(word<std::int32_t>(b, k, column), i)), sums[i]);
-                const float chains = fused_flushed(1.0f, sums[0], sums[1]);
+                const float chains = fused_flushed(1.0f, sums[0][column], sums[1][column]);
                 const float sum = fused_flushed(1.0f, chains, word<float>(c, row, column));
                 std::memcpy(bytes_[c][row] + 4 * column, &sum, 4);
             }
+        }
     }
 
 private:
     static void check(bool holds) noexcept {
         if (!holds) __builtin_trap();
+    }
+    /// bf16 number `i` of a group of four bytes; subnormal numbers are zero.
+    float element(int tile, int row, int group, int i) const noexcept {
+        return flushed(types::bf16_to_f32(part<std::uint16_t>(word<std::int32_t>(tile, row, group), i)));
+    }
+    /// sums[n] = fused_flushed(a, b[n], sums[n]). A float holds the product of two bf16 exactly, so where products and
+    /// sums are normal or zero a multiplication and an addition are enough, of four columns at once.
+    static void add_products(float a, const float (&b)[16], float (&sums)[16]) noexcept {
+        using Vector = float __attribute__((vector_size(16)));
+        using Mask = std::int32_t __attribute__((vector_size(16)));
+        for (int n = 0; n < 16; n += 4) {
+            Vector right, before;
+            std::memcpy(&right, b + n, sizeof right);
+            std::memcpy(&before, sums + n, sizeof before);
+            const Vector product = right * a, sum = before + product;
+            const Mask of_product = std::bit_cast<Mask>(product) & 0x7fffffff,
+                       of_sum = std::bit_cast<Mask>(sum) & 0x7fffffff;
+            // At least 2^-100, and finite; or zero.
+            constexpr std::int32_t least = 27 << 23, infinite = 255 << 23;
+            const Mask holds = ((of_product >= least) | (of_product == 0)) & (of_product < infinite) &
+                               ((of_sum >= least) | (of_sum == 0)) & (of_sum < infinite);
+            std::int64_t halves[2];
+            std::memcpy(halves, &holds, sizeof halves);
+            if ((halves[0] & halves[1]) == -1)
+                std::memcpy(sums + n, &sum, sizeof sum);
+            else
+                for (int i = n; i < n + 4; ++i) sums[i] = fused_flushed(a, b[i], sums[i]);
+        }
     }
     void check_live(int tile) const noexcept { check(is_configured_ && heights_[tile] > 0); }
     void check_product(int c, int a, int b) const noexcept {
