@@ -65,6 +65,8 @@ struct Context::Impl {
     std::mutex measuring;  ///< held while times are measured: other load would disturb them
     /// Operands of measured kernels; empty unless measuring.
     types::PerDevice<std::shared_ptr<autotune::OperandMemory>> operand_memory;
+    /// Of weights that kernels of the CPU read where the host has them, in pages of ordinary size.
+    std::shared_ptr<autotune::OperandMemory> host_weight_memory;
     std::shared_ptr<autotune::CandidateCodes> candidate_codes;  ///< of measured kernels; null unless measuring
 
     /// A device other than the CPU; null if the Context has not opened it.

@@ -55,10 +55,27 @@ void check(const BenchmarkCandidate& candidate, const Context::Impl& impl) {
                     fmt::format("{} refuses {}: {}", kernel->id, to_string(*problem), refusal));
 }
 
-/// The memories of a candidate's operands: for a copy between its device and the CPU, those of both.
+/// True if a weight is read where the host has it and is larger than a core's private caches.
+bool reads_host_weight(const Problem& problem, const OperandMemory& memory) {
+    return std::any_of(problem.inputs.begin(), problem.inputs.end(), [&](const TensorDesc& input) {
+        return input.bound && input.layout.empty() &&
+               static_cast<std::size_t>(element_count(input.shape).constant()) * size_of(input.dtype) >
+                   memory.private_cache;
+    });
+}
+
+/// The memories of a candidate's operands: for a copy between its device and the CPU, those of both. A weight in the
+/// host's memory lies in ordinary pages, of which some CPUs read half as much in a second as of the huge pages in which
+/// a program keeps packed weights.
 OperandMemories memories_of(const BenchmarkCandidate& candidate, Context::Impl& impl) {
     const Kernel& kernel = *candidate.kernel;
     const auto own = operand_memory_of(impl, kernel.device);
+    if (&own->backend() == impl.cpu.get() && reads_host_weight(*candidate.problem, *own)) {
+        if (impl.host_weight_memory == nullptr)
+            impl.host_weight_memory = std::make_shared<OperandMemory>(own->backend(), own->rotation, own->private_cache,
+                                                                      device::MemoryUse::scratch);
+        return {impl.host_weight_memory, own, own};
+    }
     if (candidate.problem->definition != "copy_to" || kernel.device == Device::cpu) return own;
     const bool is_upload = types::device_of_code(candidate.problem->attributes.integer("device")) == kernel.device;
     const auto other = operand_memory_of(impl, Device::cpu);
@@ -336,6 +353,7 @@ double block_seconds(const device::Backend& backend) { return block_steps * back
 void release_operand_memory(Context::Impl& impl) {
     const std::scoped_lock alone(impl.measuring);
     impl.operand_memory = {};
+    impl.host_weight_memory.reset();
     impl.candidate_codes.reset();
 }
 

@@ -58,10 +58,6 @@ void fill_on(device::Memory& memory, std::size_t from, std::size_t to, const Pat
 
 void fill_with_pattern(std::byte* data, std::size_t bytes) { repeat(normal_numbers(), data, bytes); }
 
-OperandMemory::Region OperandMemory::reserved(std::size_t bytes) const {
-    return {backend_.reserve(bytes, device::MemoryUse::arena)};
-}
-
 void OperandMemory::fill_streamed(std::size_t least, const FillOptions& filling) {
     if (!is_partly_filled()) return;
     const Pattern table = normal_numbers();
@@ -76,11 +72,11 @@ void OperandMemory::reserve(std::size_t streamed, std::size_t kept, std::size_t 
     if (streamed > streamed_.capacity()) {
         cursor = filled_ = 0;
         streamed_ = {};
-        streamed_ = reserved(std::max(streamed, rotation));
+        streamed_ = {backend_.reserve(std::max(streamed, rotation), use_)};
     }
     if (streamed > 0) fill_streamed(streamed, filling);
     if (kept > kept_.capacity()) {
-        Region longer = reserved(std::max(kept, 2 * kept_.capacity()));
+        Region longer{backend_.reserve(std::max(kept, 2 * kept_.capacity()), device::MemoryUse::arena)};
         fill_on(*longer.memory, 0, longer.capacity(), normal_numbers(), filling.stop);
         kept_ = std::move(longer);
     }

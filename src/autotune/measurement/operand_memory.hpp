@@ -12,8 +12,8 @@
 namespace cairn::autotune {
 
 /// Fills memory with data that is valid in every floating dtype: seeded normal numbers as bf16, with a deviation of
-/// 1/8. Read as f32 they are normally distributed too, as f16 or f64 they are finite, none of them subnormal. The same on
-/// each call.
+/// 1/8. Read as f32 they are normally distributed too, as f16 or f64 they are finite, none of them subnormal. The same
+/// on each call.
 void fill_with_pattern(std::byte* data, std::size_t bytes);
 
 /// Limits on filling memory.
@@ -27,10 +27,11 @@ struct FillOptions {
 /// the same place by every call; `written` is for results. The first two hold the pattern.
 class OperandMemory {
 public:
-    /// `rotation`: bytes of the ring, more than the caches hold; `private_cache`: bytes of a core's private caches.
-    /// The backend must outlive it.
-    OperandMemory(device::Backend& backend, std::size_t rotation, std::size_t private_cache)
-        : rotation(rotation), private_cache(private_cache), backend_(backend) {}
+    /// `rotation`: bytes of the ring, more than the caches hold; `private_cache`: bytes of a core's private caches;
+    /// `use`: of the ring, which determines its pages. The backend must outlive it.
+    OperandMemory(device::Backend& backend, std::size_t rotation, std::size_t private_cache,
+                  device::MemoryUse use = device::MemoryUse::arena)
+        : rotation(rotation), private_cache(private_cache), backend_(backend), use_(use) {}
 
     /// Makes the regions at least this long. A streamed one gets the length of the rotation, of which as much is filled
     /// as time allows; the next call continues. A region that grows changes its address. Throws Error(memory),
@@ -60,9 +61,8 @@ private:
         std::unique_ptr<device::Memory> memory;
     };
 
-    Region reserved(std::size_t bytes) const;
-
     device::Backend& backend_;
+    device::MemoryUse use_;
     Region streamed_, kept_, written_;
     std::size_t filled_ = 0;  // of the streamed region
 };

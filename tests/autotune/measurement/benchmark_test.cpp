@@ -151,6 +151,22 @@ TEST_F(BenchmarkTest, TimesOfWeightsAreCoarseWithoutTimeToFillTheRotation) {
     EXPECT_GT(quality(weighted, past), coarse_quality) << "filled before";
 }
 
+// Packed weights lie in the huge pages of an arena, those of the host in ordinary pages.
+TEST_F(BenchmarkTest, LargeWeightsOfTheHostHaveMemoryOfTheirOwn) {
+    const auto has_own = [&](const char* text) {
+        exp = problem(text);
+        run({kernel("fast@1", &sleeping<0, 0>)}, 0.01);
+        const bool found = context.impl()->host_weight_memory != nullptr;
+        release_operand_memory(*context.impl());
+        EXPECT_EQ(context.impl()->host_weight_memory, nullptr);
+        return found;
+    };
+    EXPECT_TRUE(has_own("matmul | f32[1,4096] f32[4096,4096]! -> f32[1,4096]"));
+    EXPECT_FALSE(has_own("matmul | f32[1,4096] f32[4096,4096]@panel32! -> f32[1,4096]"));
+    EXPECT_FALSE(has_own("matmul | f32[1,4096] f32[4096,4]! -> f32[1,4]")) << "a cache may hold it";
+    EXPECT_FALSE(has_own("matmul | f32[4096,4096] f32[4096,4096] -> f32[4096,4096]")) << "just computed";
+}
+
 TEST_F(BenchmarkTest, NoRunStartsAfterTheDeadline) {
     const Kernel slow = kernel("slow@1", &sleeping<0, 60>);
     const BenchmarkCandidate candidate{&exp, &slow};
