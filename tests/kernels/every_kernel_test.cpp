@@ -57,8 +57,8 @@ std::vector<Group> make_groups() {
             add(kernel, device::detect_features().includes(level.needs) ? 16 : 4);
     for (const ProductLevel& level : emulated_product_levels())
         for (const Kernel& kernel : level.kernels) {
-            const bool is_slow = device::detect_features().includes(level.needs) || level.needs.has(Feature::amx_tile);
-            add(kernel, is_slow ? 16 : 4);
+            const bool has_tiles = level.needs.has(Feature::amx_tile);
+            add(kernel, has_tiles ? 48 : device::detect_features().includes(level.needs) ? 16 : 4);
         }
     return groups;
 }
