@@ -34,15 +34,17 @@ std::string without_level(std::string id) {
 
 /// The listed kernels that this machine can run, and the twins of levels: at their first setting, and at those
 /// that differ from it in one knob, since knobs are independent. Twins are several times slower and settings are many,
-/// so they are checked at fewer sizes; twins of kernels that run natively here, and of tiles, at fewer still.
+/// so they are checked at fewer sizes; twins of kernels that run natively here, and of tiles, at fewer still, the
+/// latter at their first setting.
 std::vector<Group> make_groups() {
     std::vector<Group> groups;
-    const auto add = [&](const Kernel& kernel, std::size_t sizes) {
+    const auto add = [&](const Kernel& kernel, std::size_t sizes, bool with_settings = true) {
         const std::string name = without_level(kernel.id);
         auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.name == name; });
         if (group == groups.end()) group = groups.insert(groups.end(), {name, {}});
         for (Kernel& setting : all_settings(kernel)) {
             if (setting.id.find(',') != std::string::npos) continue;
+            if (has_setting_suffix(setting.id) && !with_settings) continue;
             const std::size_t step = every * (has_setting_suffix(setting.id) ? 8 * sizes : sizes);
             const bool has_same_bits = !is_of_eigen(setting);  // the order of its sums depends on the team size
             group->kernels.push_back(
@@ -58,7 +60,7 @@ std::vector<Group> make_groups() {
     for (const ProductLevel& level : emulated_product_levels())
         for (const Kernel& kernel : level.kernels) {
             const bool has_tiles = level.needs.has(Feature::amx_tile);
-            add(kernel, has_tiles ? 48 : device::detect_features().includes(level.needs) ? 16 : 4);
+            add(kernel, has_tiles || device::detect_features().includes(level.needs) ? 16 : 4, !has_tiles);
         }
     return groups;
 }
