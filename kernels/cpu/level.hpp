@@ -19,4 +19,10 @@ using Run = void (*)(const Args& args, Team& team);
 /// The namespace of the level, in files compiled per level. CAIRN_ISA is the level as a bare identifier.
 #if defined(CAIRN_ISA)
 #define CAIRN_LEVEL cairn::kernels::cpu::CAIRN_ISA
+
+/// In the file that defines the level's table, the only exported symbol of its merged object: the symbol, and the
+/// level's function for one entry.
+#define CAIRN_JOIN(a, b) a##b
+#define CAIRN_TABLE_OF(level) CAIRN_JOIN(cairn_table_, level)
+#define CAIRN_TABLE_ENTRY(name) CAIRN_LEVEL::name,
 #endif

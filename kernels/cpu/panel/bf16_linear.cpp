@@ -20,7 +20,7 @@ template <int parts>
 Bf16Rows split_rows(const TensorArg& x, std::byte*& memory, Team& team) noexcept {
     const UniformRows rows = rows_of(x);
     const std::int64_t count = rows.count, depth = x.shape[x.rank - 1];
-    Bf16Rows to{memory, nullptr, count, (depth + tile_steps - 1) / tile_steps};
+    Bf16Rows to{memory, nullptr, count, tiles_of(depth)};
     memory += count * to.tiles_in_depth * parts * 64;
     to.scales = reinterpret_cast<float*>(memory);
     memory += (count * std::int64_t{sizeof(float)} + 63) / 64 * 64;

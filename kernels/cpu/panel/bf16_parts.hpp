@@ -49,6 +49,7 @@ struct ConvertedRows<Bf16Parts<Stored, x_parts>> {
 
 /// Rows of a tile register, the steps of k that one tile product covers, and the bytes of a tile of bf16.
 inline constexpr std::int64_t tile_rows = 16, tile_steps = 32, tile_bytes = 1024;
+constexpr std::int64_t tiles_of(std::int64_t depth) { return (depth + tile_steps - 1) / tile_steps; }
 
 /// Rows of x are scaled by a power of two, so that their largest element is about 2^90. Then products of elements of x
 /// from 2^-20 on and weights from 2^-80 on are above 2^-100, and those of their parts above the smallest normal float;
@@ -93,7 +94,7 @@ inline float scale_of_row(std::uint32_t largest) noexcept {
 /// Splits a row of x into `parts`.
 template <int parts>
 void split_row(const float* x, std::int64_t depth, std::int64_t row, const Bf16Rows& to) noexcept {
-    U32 largest{}, least = U32{} - 1;
+    U32 largest{}, least = U32{} - 1;  // bits of magnitudes; the least is less one, so that zeros are the largest
     const auto elements = [&](std::int64_t k) __attribute__((always_inline)) {
         return k + lanes <= depth ? load(x + k) : k < depth ? load_part(x + k, depth - k) : F32{};
     };
@@ -102,12 +103,11 @@ void split_row(const float* x, std::int64_t depth, std::int64_t row, const Bf16R
         largest = magnitudes > largest ? magnitudes : largest;
         least = smaller(least, magnitudes - 1);
     }
-    const auto of_lanes = [](U32 v, auto f) { return reduce_lanes(v, f); };
-    const std::uint32_t most = of_lanes(largest, [](auto a, auto b) { return a > b ? a : b; });
-    const std::uint32_t fewest = of_lanes(least, [](auto a, auto b) { return a < b ? a : b; });
-    const float scale = scale_of_row(most);
+    const std::uint32_t most = reduce_lanes(largest, [](auto a, auto b) { return a > b ? a : b; });
+    const std::uint32_t least_less_one = reduce_lanes(least, [](auto a, auto b) { return a < b ? a : b; });
+    const float scale = scale_of_row(most), smallest = std::bit_cast<float>(least_less_one + 1);
     const bool is_finite = most < 0x7f800000u;
-    const bool is_ordinary = is_finite && (most == 0 || std::bit_cast<float>(fewest + 1) * scale >= smallest_of_x);
+    const bool is_ordinary = is_finite && (most == 0 || smallest * scale >= smallest_of_x);
     to.scales[row] = is_ordinary ? 1 / scale : std::numeric_limits<float>::quiet_NaN();
     const float factor = is_ordinary ? scale : 0;
     Bf16RowTile tile = to.at<parts>(row / tile_rows * tile_rows, 0);
@@ -160,8 +160,8 @@ struct SplitCursor {
         if (left % tile_rows == 0) tile += bytes_of_steps - tile_bytes;
     }
 
-    /// Prefetches bytes from now on, for each pair an equal share.
-    void prefetches(const std::byte* from, std::int64_t bytes) noexcept {
+    /// Prefetches these bytes from now on, for each pair an equal share.
+    void start_prefetch(const std::byte* from, std::int64_t bytes) noexcept {
         if (left == 0) return;
         ahead = from;
         lines_of_pair = (bytes + left * 64 - 1) / (left * 64);
@@ -191,7 +191,7 @@ public:
 
     /// `memory`: for two parts of depths up to `depth`.
     PanelSplitter(std::byte* memory, std::int64_t depth) noexcept
-        : buffers_{memory, memory + (depth + tile_steps - 1) / tile_steps * bytes_of_steps} {}
+        : buffers_{memory, memory + tiles_of(depth) * bytes_of_steps} {}
 
     /// Finishes this part, begins with the one that follows, if any, and returns the tiles of this one. `read(part,
     /// depth)`: the elements of a part, of which one at a time is read. `ahead`: as many bytes as a part has, which are
@@ -205,7 +205,7 @@ public:
         const std::byte* const taken = buffers_[current_];
         current_ = 1 - current_;
         begin(next, next == part ? 0 : next_depth, read);
-        cursor.prefetches(ahead, bytes);
+        cursor.start_prefetch(ahead, bytes);
         return taken;
     }
     /// True if the part taken last has elements that lose bits.
@@ -217,8 +217,7 @@ private:
     template <typename F>
     void begin(const void* part, std::int64_t depth, F read) noexcept {
         part_ = part, depth_ = depth;
-        cursor = {depth > 0 ? read(part, depth) : nullptr, buffers_[current_],
-                  (depth + tile_steps - 1) / tile_steps * tile_rows, depth};
+        cursor = {depth > 0 ? read(part, depth) : nullptr, buffers_[current_], tiles_of(depth) * tile_rows, depth};
     }
 
     std::byte* buffers_[2];

@@ -68,10 +68,10 @@ CAIRN_INLINE void add_tile_products(const Bf16RowTile (&left)[row_tiles], const 
     (add(std::integral_constant<std::size_t, n>()), ...);
 }
 
-/// Adds the scaled sums of `height` rows in the tile registers to those at `to`, or stores them. `worst` becomes NaN if
-/// any is not finite.
+/// Adds the scaled sums of `height` rows in the tile registers to those at `to`, or stores them. `special` becomes NaN
+/// if any is not finite.
 template <int row_tiles>
-CAIRN_INLINE void join_chain(const float* scales, int height, bool adds, float* to, F32& worst) noexcept {
+CAIRN_INLINE void join_chain(const float* scales, int height, bool adds, float* to, F32& special) noexcept {
     alignas(64) float sums[2][2][tile_rows][lanes];
     Tile<0>::store(sums[0][0], 64);
     Tile<1>::store(sums[0][1], 64);
@@ -85,7 +85,7 @@ CAIRN_INLINE void join_chain(const float* scales, int height, bool adds, float* 
             for (int half = 0; half < 2; ++half) {
                 F32 sum = adds ? load(to + half * lanes) : F32{};
                 multiply_add(sum, load(sums[tile][half][row]), scale);
-                worst += sum - sum;
+                special += sum - sum;
                 store(to + half * lanes, sum);
             }
         }
@@ -111,9 +111,9 @@ __attribute__((noinline)) bool compute_bf16_tile(const Bf16PanelPart<Weight>& pa
     for (int tile = 0; tile < row_tiles; ++tile)
         left[tile] = rows.at<Weight::parts_of_x>(row + tile * tile_rows, part.first);
     const std::byte* right = part.tiles;
-    const std::int64_t steps = (part.depth + tile_steps - 1) / tile_steps;
+    const std::int64_t steps = tiles_of(part.depth);
     SplitCursor<Weight> cursor = splitter.cursor;
-    F32 worst{};
+    F32 special{};
     std::int64_t step = 0;
     do {
         Tile<0>::zero();
@@ -134,10 +134,10 @@ __attribute__((noinline)) bool compute_bf16_tile(const Bf16PanelPart<Weight>& pa
             for (Bf16RowTile& tile : left) tile.data += Weight::parts_of_x * tile.part_bytes;
             right += PanelSplitter<Weight>::bytes_of_steps;
         }
-        join_chain<row_tiles>(rows.scales + row, height, first > 0, sums, worst);
+        join_chain<row_tiles>(rows.scales + row, height, first > 0, sums, special);
     } while (step < steps);
     splitter.cursor = cursor;
-    return !is_any_true((worst == F32{}) ^ -1);
+    return !is_any_true(is_not_finite(special));
 }
 
 /// The elements of a part of a panel; codes are widened to the member's memory, which has one part at a time.
@@ -168,12 +168,9 @@ template <typename Weight>
 void repair_rows(const PanelProduct<Weight>& product, const PanelPart<Weight>& part, std::int64_t row, int height,
                  bool all, float* sums) noexcept {
     const auto is_wrong = [&](int i) {
-        F32 worst{};
-        for (int v = 0; v < panel_vectors; ++v) {
-            const F32 sum = load(sums + i * panel_width + v * lanes);
-            worst += sum - sum;
-        }
-        return all || is_any_true((worst == F32{}) ^ -1);
+        I32 special{};
+        for (int v = 0; v < panel_vectors; ++v) special |= is_not_finite(load(sums + i * panel_width + v * lanes));
+        return all || is_any_true(special);
     };
     const auto* const elements = elements_of(product, part.panel, part.depth);
     const float* const x = product.x + row * product.x_stride + part.first;
@@ -203,14 +200,13 @@ void run_part(const PanelProduct<Bf16Parts<Stored, x_parts>>& product, UniformRo
         [&](const void* of, std::int64_t depth) { return elements_of(product, of, depth); },
         reinterpret_cast<const std::byte*>(part.next) + product.depth * row_bytes, part.next_depth * row_bytes);
     const bool has_tiny_elements = splitter.has_tiny_elements();
-    const std::int64_t units = (block.count + tile_rows - 1) / tile_rows, count = (units + 1) / 2;
-    const std::int64_t steps = count * std::max<std::int64_t>((part.depth + tile_steps - 1) / tile_steps, 1);
+    const std::int64_t count = (block.count + 2 * tile_rows - 1) / (2 * tile_rows);
+    const std::int64_t steps = count * std::max<std::int64_t>(tiles_of(part.depth), 1);
     const Bf16PanelPart<Split> read{tiles, part.first, part.depth, (splitter.cursor.left + steps - 1) / steps};
     alignas(64) float own[2 * tile_rows * panel_width];
     for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t row = units * i / count * tile_rows;
-        const std::int64_t end = std::min(units * (i + 1) / count * tile_rows, block.count);
-        const int height = static_cast<int>(end - row);
+        const std::int64_t row = first_of_share(i, count, block.count, tile_rows);
+        const int height = static_cast<int>(first_of_share(i + 1, count, block.count, tile_rows) - row);
         before_tile(row, height);
         const bool adds = part.first > 0;
         float* const sums = adds ? own : sums_of(row);

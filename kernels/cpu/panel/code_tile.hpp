@@ -211,7 +211,7 @@ __attribute__((noinline)) void compute_code_tile(const TileSource<Weight>& sourc
                     sum[p][i][j] *= 1 / Group::factor;
                     sum[p][i][j] *= panel[p].scale(j);
                     if constexpr (Group::format.has_offsets) multiply_add(sum[p][i][j], row_sum, panel[p].offset(j));
-                    special |= (sum[p][i][j] - sum[p][i][j] == F32{}) ^ -1;
+                    special |= is_not_finite(sum[p][i][j]);
                 }
         }
         add_sums<height, panels>(source, group, sum, special, sums);
@@ -250,7 +250,7 @@ CAIRN_INLINE void store_sums(const TileSource<Weight>& source, const F32 (&total
 #pragma GCC unroll 8
             for (int j = 0; j < panel_vectors; ++j) {
                 store(sums + (p * tile_height + i) * panel_width + j * lanes, total[p][i][j]);
-                special |= (total[p][i][j] - total[p][i][j] == F32{}) ^ -1;
+                special |= is_not_finite(total[p][i][j]);
             }
     if (is_any_true(special)) compute_special_sums<height, panels>(source, sums);
 }

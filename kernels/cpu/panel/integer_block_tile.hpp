@@ -139,7 +139,7 @@ __attribute__((noinline)) void compute_block_tile(const TileSource<UnpackedCode<
 #pragma GCC unroll 2
         for (int j = 0; j < vectors; ++j) {
             store(stored[i] + j * lanes, total[i][j]);
-            special |= (total[i][j] - total[i][j] == F32{}) ^ -1;
+            special |= is_not_finite(total[i][j]);
         }
     if (is_any_true(special)) compute_special_block<layout, height>(source, stored);
     for (int i = 0; i < height; ++i)

@@ -160,12 +160,16 @@ Refusal refuse_others(const Problem& problem, const TensorDesc& whole) {
     return {};
 }
 
+/// Rows of x up to which tiles of AVX-512 span whole panels of floats.
+constexpr std::int64_t few_rows_of_floats = 14;
+
 // Settings that behave as the first one are not measured again: few rows read a whole panel at once, use their own
 // prefetch distance, and are not copied.
 template <bool pads_rows>
 Refusal redundant(const Problem& problem, const Setting& setting) {
     constexpr int max_unpadded_rows = 12;
-    const std::int64_t few = is_code_layout(problem.inputs[1].layout) ? PanelPlan::few_rows_of_codes : 14;
+    const std::int64_t few =
+        is_code_layout(problem.inputs[1].layout) ? PanelPlan::few_rows_of_codes : few_rows_of_floats;
     const TensorDesc& x = problem.inputs[0];
     const Dim rows = rows_of_x(problem);
     const auto is_first = [&](const Knob& knob) { return setting[knob.name] == knob.values.front(); };
@@ -254,15 +258,16 @@ Dim quantized_bytes(const Problem& problem) {
 /// or as three, two or one bf16 parts.
 enum class Operands : std::uint8_t { floats, narrow_pairs, pairs, two_bytes, bytes, three_parts, two_parts, one_part };
 
-constexpr bool are_integers(Operands operands) {
-    return operands != Operands::floats && operands < Operands::three_parts;
-}
 /// Number of bf16 parts; 0 for others.
 constexpr int parts_in(Operands operands) {
-    return operands < Operands::three_parts
-               ? 0
-               : 3 - (static_cast<int>(operands) - static_cast<int>(Operands::three_parts));
+    switch (operands) {
+        case Operands::three_parts: return 3;
+        case Operands::two_parts: return 2;
+        case Operands::one_part: return 1;
+        default: return 0;
+    }
 }
+constexpr bool are_integers(Operands operands) { return operands != Operands::floats && parts_in(operands) == 0; }
 /// Number of bf16 parts of an element of a panel, of which a product with x in `parts` parts uses no more.
 int parts_of_weight(DType stored, int parts) {
     return std::min(parts, stored == DType::f32 ? 3 : stored == DType::f16 ? 2 : 1);
@@ -428,12 +433,10 @@ void add_quantized(std::vector<Kernel>& kernels, FeatureSet needs, Run run, cons
     }
 }
 
-/// Few rows are read as floats, by the kernels of floats alone.
-constexpr std::int64_t few_rows_of_floats = 14;
 /// The steps of a tile product, to which the depth is padded.
 constexpr std::int64_t least_depth_of_parts = 32;
 
-/// Kernels for panels of floats that multiply bf16 parts; with three parts of x they are exact.
+/// Kernels that multiply bf16 parts; with three parts of x they are exact. Few rows are left to the kernels of floats.
 template <Operands operands>
 void add_in_parts(std::vector<Kernel>& kernels, FeatureSet needs, Run run, const std::string& name) {
     constexpr bool is_exact = parts_in(operands) == 3;
@@ -460,12 +463,7 @@ void add_in_parts(std::vector<Kernel>& kernels, FeatureSet needs, Run run, const
             const bool is_discrete = sample.find(":bool}") != sample.npos;
             return largest_bound(sample) <= few_rows_of_floats || (!is_exact && is_discrete);
         });
-        const std::vector<std::string> codes = in_each_code(samples);
-        std::erase_if(samples, [](const std::string& sample) { return depth_of(sample) < least_depth_of_parts; });
-        const std::size_t count = std::min<std::size_t>(samples.size(), 5);
-        for (std::size_t i = 0; i < count; ++i) samples.push_back(stored_as(i % 2 == 0 ? "bf16" : "f16", samples[i]));
-        samples.insert(samples.end(), codes.begin(), codes.end());
-        made.samples = std::move(samples);
+        made.samples = in_each_form(std::move(samples), least_depth_of_parts);
         kernels.push_back(at_default_setting(std::move(made)));
     }
 }

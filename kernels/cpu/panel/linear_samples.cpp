@@ -33,6 +33,14 @@ std::vector<std::string> argmax_samples(bool is_biased) {
             sample("f32[2,3,1]", "f32[1,64]@panel32!", " f32[64]!", "i32[2,3,1]:(1,2,1)")};
 }
 
+/// The depth of the products of a sample.
+std::int64_t depth_of(std::string_view sample) {
+    const std::size_t end = sample.find(']', sample.find(" | ")), begin = sample.rfind(',', end) + 1;
+    std::int64_t depth = 0;
+    std::from_chars(sample.data() + begin, sample.data() + end, depth);
+    return depth;
+}
+
 }  // namespace
 
 std::vector<std::string> samples_of(const ProductForm& form, int biases) {
@@ -128,19 +136,13 @@ std::vector<std::string> in_each_code(const std::vector<std::string>& samples) {
     return all;
 }
 
-std::vector<std::string> in_each_form(std::vector<std::string> samples) {
-    const std::size_t count = std::min<std::size_t>(samples.size(), 5);
+std::vector<std::string> in_each_form(std::vector<std::string> samples, std::int64_t least_depth) {
     const std::vector<std::string> codes = in_each_code(samples);
+    std::erase_if(samples, [&](const std::string& sample) { return depth_of(sample) < least_depth; });
+    const std::size_t count = std::min<std::size_t>(samples.size(), 5);
     for (std::size_t i = 0; i < count; ++i) samples.push_back(stored_as(i % 2 == 0 ? "bf16" : "f16", samples[i]));
     samples.insert(samples.end(), codes.begin(), codes.end());
     return samples;
-}
-
-std::int64_t depth_of(std::string_view sample) {
-    const std::size_t end = sample.find(']', sample.find(" | ")), begin = sample.rfind(',', end) + 1;
-    std::int64_t depth = 0;
-    std::from_chars(sample.data() + begin, sample.data() + end, depth);
-    return depth;
 }
 
 std::int64_t largest_bound(std::string_view sample) {

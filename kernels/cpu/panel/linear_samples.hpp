@@ -35,10 +35,9 @@ std::string stored_as(std::string_view dtype, std::string sample);
 std::string in_codes(std::string sample, std::size_t layout);
 /// One of the samples in each layout of codes.
 std::vector<std::string> in_each_code(const std::vector<std::string>& samples);
-/// Each sample in f32, the first ones alternately in bf16 and f16, and in each layout of codes.
-std::vector<std::string> in_each_form(std::vector<std::string> samples);
-/// The depth of the products of a sample.
-std::int64_t depth_of(std::string_view sample);
+/// Each sample in f32, the first ones alternately in bf16 and f16, of those with at least this depth; and one in each
+/// layout of codes, whose depth is rounded up.
+std::vector<std::string> in_each_form(std::vector<std::string> samples, std::int64_t least_depth = 0);
 /// The largest upper bound of a symbol of a sample: `T in 0..400` -> 400. 0 if it has none.
 std::int64_t largest_bound(std::string_view sample);
 

@@ -23,7 +23,7 @@ inline constexpr std::int64_t rows_per_block = PanelPlan::rows_per_block;
 /// Sums of a block of rows over one panel.
 using BlockSums = float[rows_per_block][panel_width];
 
-/// What tiles read in place of the floats of x: integers, if anything.
+/// What tiles read in place of the floats of x: integers, unless specialized for the weight type.
 template <typename Weight>
 struct ConvertedRows {
     using type = const QuantizedGroup;
@@ -198,10 +198,11 @@ void run_block(const PanelProduct<Weight>& product, UniformRows block, std::int6
                         product.body->prefetch(part_of(product, block.stride + row, height, panel));
                 };
                 const auto finish_rows = [&](std::int64_t row, int height) {
-                    constexpr int most = block_size / panel_width;
+                    if (!is_last) return;
+                    constexpr int most = block_size / panel_width;  // rows of an epilogue's block
                     float* const sums = sums_of(panel, 0, row);
                     float* const gated = weights > 1 ? sums_of(panel, 1, row) : nullptr;
-                    for (int i = 0; is_last && i < height; i += most)
+                    for (int i = 0; i < height; i += most)
                         finish(product, block.stride + row + i, std::min(most, height - i), panel,
                                sums + i * panel_width, gated != nullptr ? gated + i * panel_width : nullptr);
                 };
@@ -294,12 +295,11 @@ template <typename Weight>
 void run_panels(const PanelProduct<Weight>& product, Team& team) {
     if (product.rows == 0) return;
     const std::int64_t blocks = (product.rows + rows_per_block - 1) / rows_per_block;
-    // Rows in several parts are larger than L2: each run reads them again from a slower cache.
-    constexpr bool are_rows_converted = row_unit < Weight >> 1;
-    const bool are_runs_long = are_rows_converted && product.parts > 1;
-    const int at_once = product.rows <= few_rows<Weight> ? panels_at_once<Weight>(static_cast<int>(product.rows))
-                        : are_runs_long                  ? 4
-                                                         : 1;
+    // Rows in tiles of several parts of the depth are larger than L2, and each run reads them again from a slower
+    // cache.
+    const bool are_runs_long = row_unit<Weight> != 1 && product.parts > 1;
+    int at_once = are_runs_long ? 4 : 1;
+    if (product.rows <= few_rows<Weight>) at_once = panels_at_once<Weight>(static_cast<int>(product.rows));
     GuidedPanelSchedule runs(blocks, panel_count(product.columns), at_once, team.size(), are_runs_long ? 1 : 2);
     for (PanelRange run = runs.at(team.next_chunk()); run.begin < run.end;) {
         const auto first_of = [&](std::int64_t block) {
@@ -313,12 +313,10 @@ void run_panels(const PanelProduct<Weight>& product, Team& team) {
             following = runs.at(team.next_chunk());
             return product.panel(following.begin < following.end ? following.begin : panel);
         };
-        bool is_done = false;
-        if constexpr (few_rows < Weight >> 0) {
-            is_done = last - first <= few_rows<Weight>;
-            if (is_done) run_whole(product, first, static_cast<int>(last - first), run.begin, run.end, next_of);
-        }
-        if (!is_done) run_block(product, {last - first, first}, run.begin, run.end, next_of);
+        if (last - first > few_rows<Weight>)
+            run_block(product, {last - first, first}, run.begin, run.end, next_of);
+        else if constexpr (few_rows<Weight> != 0)
+            run_whole(product, first, static_cast<int>(last - first), run.begin, run.end, next_of);
         run = following;
     }
 }

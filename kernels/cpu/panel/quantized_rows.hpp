@@ -22,7 +22,7 @@ CAIRN_INLINE void quantize_group(const float* x, QuantizedGroup& to, F store_int
     I32 special{};
     for (int v = 0; v < vectors; ++v) {
         const F32 elements = load(x + v * lanes);
-        special |= (elements - elements == F32{}) ^ -1;
+        special |= is_not_finite(elements);
         largest = quick_max(largest, abs(elements));
         sums[v / in_half] += elements;
     }

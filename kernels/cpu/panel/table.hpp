@@ -26,8 +26,8 @@ void add_panel_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Pane
 void add_panel_integer_linear(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
 /// The same for a level of VNNI, with rows of x quantized to 8 bits or to 16.
 void add_panel_byte_linear(std::vector<Kernel>& kernels, FeatureSet needs, const IntegerTable& table);
-/// The same for a level of AMX, for panels of floats: in bf16 parts, of which all that a float holds are exact; fewer
-/// state an error.
+/// The same for a level of AMX, for panels of floats and of codes, with x in bf16 parts: three are exact, fewer state
+/// an error.
 void add_panel_bf16_linear(std::vector<Kernel>& kernels, FeatureSet needs, const Bf16Table& table);
 void add_convolutions(std::vector<Kernel>& kernels, FeatureSet needs, const PanelTable& table);
 

@@ -66,7 +66,7 @@ struct CostModel {
     bool is_calibrated = false;                      ///< `machine` was measured
     std::vector<DeviceRates> devices = {};           ///< rates of other devices
     FeatureSet features = {};                        ///< those in use
-    /// Asks for features that a process may use on request only, and returns why they are refused; empty: never refused.
+    /// Asks for features that a process may use on request only, and returns why they are refused. Null: none are.
     std::function<std::string(FeatureSet)> permit = {};
     /// Smallest quality of a time that counts as measured; a time of lower quality only narrows the estimate.
     int min_quality = 0;

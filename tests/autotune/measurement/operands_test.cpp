@@ -165,7 +165,8 @@ TEST(Operands, BoundOperandsAreStreamedAndOthersStayInPlace) {
     EXPECT_EQ(*bound.begin(), made.memory->streamed().data());
     EXPECT_LE(*bound.rbegin() + 1024, made.memory->streamed().data() + made.memory->streamed().size());
     for (const std::byte* each : {*bound.begin(), *bound.rbegin()})
-        EXPECT_NEAR(moments(elements<float>({const_cast<std::byte*>(each), nullptr, nullptr, 0}, 256)).second * 64, 1, 0.4);
+        EXPECT_NEAR(moments(elements<float>({const_cast<std::byte*>(each), nullptr, nullptr, 0}, 256)).second * 64, 1,
+                    0.4);
 }
 
 TEST(Operands, TheNextKernelContinuesTheRotation) {

@@ -31,6 +31,8 @@ CAIRN_INLINE F32 to_float(I32 x) { return __builtin_convertvector(x, F32); }
 /// Truncates toward zero; out of range the result is INT_MIN.
 CAIRN_INLINE I32 to_int(F32 x) { return __builtin_convertvector(x, I32); }
 CAIRN_INLINE bool is_any_true(I32 mask) { return movemask(mask) != 0; }
+/// True for infinities and NaN.
+CAIRN_INLINE I32 is_not_finite(F32 x) { return (x - x == F32{}) ^ -1; }
 /// 0, 1, 2, ...
 CAIRN_INLINE I32 lane_numbers() {
     I32 r;
