@@ -37,9 +37,11 @@ std::vector<Level> emulated_levels() {
 std::vector<Level> runnable_levels() {
     std::vector<Level> list = {{"baseline", levels::baseline, &cairn_table_baseline, false}};
     for (Level& twin : emulated_levels()) list.push_back(std::move(twin));
-#if defined(__x86_64__)
-    const FeatureSet available = device::detect_features();
+    [[maybe_unused]] const FeatureSet available = device::detect_features();
+#if defined(CAIRN_HAS_avx2)
     if (available.includes(levels::avx2)) list.push_back({"avx2", levels::avx2, &cairn_table_avx2, false});
+#endif
+#if defined(CAIRN_HAS_avx512)
     if (available.includes(levels::avx512)) list.push_back({"avx512", levels::avx512, &cairn_table_avx512, false});
 #endif
     return list;
@@ -73,11 +75,13 @@ std::vector<ProductLevel> emulated_product_levels() {
 
 std::vector<ProductLevel> runnable_product_levels() {
     std::vector<ProductLevel> list = emulated_product_levels();
-#if defined(__x86_64__)
-    const FeatureSet available = device::detect_features();
+    [[maybe_unused]] const FeatureSet available = device::detect_features();
+#if defined(CAIRN_HAS_avx512_vnni)
     if (available.includes(levels::avx512_vnni))
         list.push_back(product_level("avx512_vnni", levels::avx512_vnni, kernels::cpu::add_panel_byte_linear,
                                      cairn_table_avx512_vnni, false));
+#endif
+#if defined(CAIRN_HAS_amx_bf16)
     if (available.includes(levels::amx_bf16) && device::request_tiles().empty())
         list.push_back(product_level("amx_bf16", levels::amx_bf16, kernels::cpu::add_panel_bf16_linear,
                                      cairn_table_amx_bf16, false));
