@@ -39,6 +39,7 @@ std::vector<Kernel> kernel_list() {
     add_level(kernels, levels::baseline, cairn_table_baseline);
     add_panel_gather(kernels);
     add_panel_pack(kernels);
+    add_panel_quantize(kernels);
     add_panel_dequantize(kernels);
     add_copies(kernels);
     add_gathers(kernels);

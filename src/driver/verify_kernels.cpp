@@ -91,7 +91,7 @@ private:
         const Problem& problem = *instruction.problem;
         std::vector<kernel_check::ProblemCall>& calls = calls_[instruction.kernel];
         if (std::any_of(calls.begin(), calls.end(), [&](const auto& call) { return call.problem == problem; })) return;
-        if (!kernel_check::is_comparable(kernel, problem))
+        if (!kernel_check::is_comparable(problem))
             return log_unchecked(kernel.id, "a packed form is not known, on " + to_string(problem));
         try {
             std::vector<Point> points = points_for(problem, program, definitions_);

@@ -29,7 +29,7 @@ std::vector<Kernel> made_by(void (*add)(std::vector<Kernel>&)) {
 TEST(Panel, LayoutsReportTheirBytesAndTheirTransposedLayout) {
     std::vector<Layout> layouts;
     kernels::cpu::add_panel_layouts(layouts);
-    ASSERT_EQ(layouts.size(), 14u);
+    ASSERT_EQ(layouts.size(), 18u);
     const TensorDesc wide = TensorDesc::dense(DType::f32, {70, 100});
     EXPECT_EQ(layouts[0].bytes(wide).constant(), 4 * 32 * 70 * 4);   // 100 columns: 4 panels
     EXPECT_EQ(layouts[1].bytes(wide).constant(), 3 * 32 * 100 * 4);  // 70 rows as columns: 3 panels

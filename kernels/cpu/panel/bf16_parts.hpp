@@ -16,12 +16,20 @@
 /// which tile registers multiply exactly; products of i and j with i + j > 2 are below the rounding of a float.
 namespace CAIRN_LEVEL {
 
+/// Parts that hold every element of a panel.
+template <typename Stored>
+inline constexpr int bf16_parts_of = std::is_same_v<Stored, BF16>  ? 1
+                                     : std::is_same_v<Stored, F16> ? 2
+                                                                   : 3;
+template <int layout>
+inline constexpr int bf16_parts_of<Code<layout>> = Code<layout>::format.bf16_parts();
+
 /// Weight type of products in bf16 parts: panels of `Stored` elements or codes, and x in `x_parts` parts, of which the
 /// products of parts i + j < x_parts are summed.
 template <typename Stored, int x_parts>
 struct Bf16Parts {
     static constexpr int parts_of_x = x_parts;
-    static constexpr int parts_of_element = std::is_same_v<Stored, BF16> ? 1 : std::is_same_v<Stored, F16> ? 2 : 3;
+    static constexpr int parts_of_element = bf16_parts_of<Stored>;
     static constexpr int parts_of_weight = std::min(parts_of_element, x_parts);
     Stored element;
 };
@@ -29,16 +37,6 @@ struct Bf16Parts {
 /// A row of a panel of codes has a number of bytes.
 template <typename Stored, int x_parts>
 inline constexpr std::int64_t panel_row<Bf16Parts<Stored, x_parts>> = panel_row<Stored>;
-
-/// The weight type of what is split: the panel itself, or a part of a panel of codes, widened to floats.
-template <typename Weight>
-struct SplitWeight {
-    using type = Weight;
-};
-template <int layout, int x_parts>
-struct SplitWeight<Bf16Parts<Code<layout>, x_parts>> {
-    using type = Bf16Parts<float, x_parts>;
-};
 
 template <typename Weight>
 struct Bf16Operands;
@@ -124,6 +122,105 @@ void split_row(const float* x, std::int64_t depth, std::int64_t row, const Bf16R
         }
 }
 
+/// Two rows of a panel: half of the columns of an even and of an odd step of k.
+struct StepPair {
+    F32 even, odd;
+};
+
+/// The smallest magnitude of elements, but for zeros.
+class LeastMagnitude {
+public:
+    CAIRN_INLINE void add(F32 elements) { least_ = smaller(least_, (std::bit_cast<U32>(elements) << 1) - 1); }
+    /// True if an element loses bits in parts.
+    bool is_tiny() const { return is_any_true(least_ < (smallest_weight << 1) - 1); }
+
+private:
+    U32 least_ = U32{} - 1;  // twice the magnitude, less one: zeros are the largest
+};
+
+/// The rows of one part of a panel, read two at a time.
+template <typename Weight>
+class PairReader {
+public:
+    PairReader() = default;
+    PairReader(const Weight* panel, std::int64_t depth) noexcept : row_(panel), steps_(depth) {}
+
+    /// Half of the columns of the next two rows; zeros behind the last one.
+    CAIRN_INLINE StepPair read(int half) noexcept {
+        StepPair pair{};
+        if (steps_ > 0) pair.even = load(&row_[half * lanes].element);
+        if (steps_ > 1) pair.odd = load(&row_[panel_width + half * lanes].element);
+        least_.add(pair.even), least_.add(pair.odd);
+        return pair;
+    }
+    CAIRN_INLINE void advance() noexcept { row_ += 2 * panel_width, steps_ -= 2; }
+    /// True if an element read so far loses bits in parts.
+    bool has_tiny_elements() const noexcept { return least_.is_tiny(); }
+
+private:
+    const Weight* row_ = nullptr;
+    std::int64_t steps_ = 0;
+    LeastMagnitude least_;
+};
+
+/// The same for a panel of codes, of whole groups.
+template <int layout, int x_parts>
+class PairReader<Bf16Parts<Code<layout>, x_parts>> {
+public:
+    PairReader() = default;
+    PairReader(const Bf16Parts<Code<layout>, x_parts>* panel, std::int64_t) noexcept
+        : group_{reinterpret_cast<const Code<layout>*>(panel)} {}
+
+    CAIRN_INLINE StepPair read(int half) noexcept {
+        if (pair_ == 0) begin_group(half);
+        const I32 words = group_.words_at(pair_ / in_word, half);
+        StepPair pair{};
+        with_place<0>(
+            pair_ % in_word, [&]<int place>(std::integral_constant<int, place>) __attribute__((always_inline)) {
+                pair.even = element(Group::numbers_of(words, 2 * place), half);
+                pair.odd = element(Group::numbers_of(words, 2 * place + 1), half);
+            });
+        if constexpr (format.has_offsets) least_.add(pair.even), least_.add(pair.odd);
+        return pair;
+    }
+    CAIRN_INLINE void advance() noexcept {
+        if (++pair_ < Group::depth / 2) return;
+        pair_ = 0;
+        group_.data += Group::bytes;
+    }
+    bool has_tiny_elements() const noexcept { return least_.is_tiny(); }
+
+private:
+    using Group = CodeGroup<Code<layout>>;
+    static constexpr CodeFormat format = Group::format;
+    static constexpr std::int64_t in_word = Group::in_word / 2;  // pairs
+
+    CAIRN_INLINE void begin_group(int half) noexcept {
+        const F32 scale = group_.scale(half);
+        // An element that is not zero has at least the magnitude of its scale.
+        if constexpr (!format.has_offsets) least_.add(scale);
+        scales_[half] = format.has_offsets ? scale : scale * (1 / Group::factor);
+        if constexpr (format.has_offsets) offsets_[half] = group_.offset(half);
+    }
+    CAIRN_INLINE F32 element(F32 number, int half) const noexcept {
+        // A scale may be so much smaller than an offset that the other order underflows.
+        if constexpr (format.has_offsets) return number * (1 / Group::factor) * scales_[half] + offsets_[half];
+        return number * scales_[half];
+    }
+    /// Calls f with the place of a pair in its word as a constant.
+    template <int place, typename F>
+    CAIRN_INLINE static void with_place(std::int64_t at, F f) {
+        if constexpr (place + 1 < in_word)
+            if (at != place) return with_place<place + 1>(at, f);
+        f(std::integral_constant<int, place>());
+    }
+
+    Group group_{nullptr};
+    std::int64_t pair_ = 0;  // in the group
+    F32 scales_[2] = {}, offsets_[2] = {};
+    LeastMagnitude least_;
+};
+
 /// The pairs of rows of one part of a panel that are still to be split. Tiles [16 pairs of steps][16 columns]: those of
 /// both halves of the columns, then those of the next bf16 part, then of the next steps of k.
 template <typename Weight>
@@ -131,24 +228,19 @@ struct SplitCursor {
     static constexpr int parts = Weight::parts_of_weight;
     static constexpr std::int64_t bytes_of_steps = parts * 2 * tile_bytes;
 
-    const Weight* row = nullptr;
+    PairReader<Weight> rows;
     std::byte* tile = nullptr;
     std::int64_t left = 0;             ///< pairs; a multiple of 16 at the first of a tile
-    std::int64_t steps = 0;            ///< rows of the panel that are left, less than twice the pairs in the last tile
     const std::byte* ahead = nullptr;  ///< the beginning of what is prefetched, or null
     std::int64_t lines_of_pair = 0, line = 0;
     std::int64_t lines_in_pages = 0;  ///< of what is prefetched, in whole groups of pages
-    U32 least = U32{} - 1;            ///< twice the magnitude of each element, less one: zeros are the largest
 
     /// Splits the next two rows of the panel.
     CAIRN_INLINE void split_pair() noexcept {
         static_assert(lanes == panel_width / 2, "a vector has the columns of a tile");
         prefetch();
         for (int half = 0; half < 2; ++half) {
-            F32 even{}, odd{};
-            if (steps > 0) even = load(&row[half * lanes].element);
-            if (steps > 1) odd = load(&row[panel_width + half * lanes].element);
-            least = smaller(least, smaller((std::bit_cast<U32>(even) << 1) - 1, (std::bit_cast<U32>(odd) << 1) - 1));
+            auto [even, odd] = rows.read(half);
             for (int part = 0; part < parts; ++part) {
                 const U32 low = rounded_part(even), high = rounded_part(odd);
                 const U32 pair = (high & 0xffff0000u) | (low >> 16);
@@ -156,7 +248,8 @@ struct SplitCursor {
                 even = without_part(even, low), odd = without_part(odd, high);
             }
         }
-        row += 2 * panel_width, tile += 64, steps -= 2, --left;
+        rows.advance();
+        tile += 64, --left;
         if (left % tile_rows == 0) tile += bytes_of_steps - tile_bytes;
     }
 
@@ -193,18 +286,16 @@ public:
     PanelSplitter(std::byte* memory, std::int64_t depth) noexcept
         : buffers_{memory, memory + tiles_of(depth) * bytes_of_steps} {}
 
-    /// Finishes this part, begins with the one that follows, if any, and returns the tiles of this one. `read(part,
-    /// depth)`: the elements of a part, of which one at a time is read. `ahead`: as many bytes as a part has, which are
-    /// prefetched while the one that follows is split.
-    template <typename F>
-    const std::byte* take(const void* part, std::int64_t depth, const void* next, std::int64_t next_depth, F read,
+    /// Finishes this part, begins with the one that follows, if any, and returns the tiles of this one. `ahead`: as
+    /// many bytes as a part has, which are prefetched while the one that follows is split.
+    const std::byte* take(const Weight* part, std::int64_t depth, const Weight* next, std::int64_t next_depth,
                           const std::byte* ahead, std::int64_t bytes) noexcept {
-        if (part != part_ || depth != depth_) begin(part, depth, read);
+        if (part != part_ || depth != depth_) begin(part, depth);
         while (cursor.left > 0) cursor.split_pair();
-        has_tiny_elements_ = is_any_true(cursor.least < (smallest_weight << 1) - 1);
+        has_tiny_elements_ = cursor.rows.has_tiny_elements();
         const std::byte* const taken = buffers_[current_];
         current_ = 1 - current_;
-        begin(next, next == part ? 0 : next_depth, read);
+        begin(next, next == part ? 0 : next_depth);
         cursor.start_prefetch(ahead, bytes);
         return taken;
     }
@@ -214,15 +305,14 @@ public:
     SplitCursor<Weight> cursor = {};  ///< in the part that follows
 
 private:
-    template <typename F>
-    void begin(const void* part, std::int64_t depth, F read) noexcept {
+    void begin(const Weight* part, std::int64_t depth) noexcept {
         part_ = part, depth_ = depth;
-        cursor = {depth > 0 ? read(part, depth) : nullptr, buffers_[current_], tiles_of(depth) * tile_rows, depth};
+        cursor = {{part, depth}, buffers_[current_], tiles_of(depth) * tile_rows};
     }
 
     std::byte* buffers_[2];
     int current_ = 0;  ///< the buffer being filled
-    const void* part_ = nullptr;
+    const Weight* part_ = nullptr;
     std::int64_t depth_ = 0;
     bool has_tiny_elements_ = false;
 };

@@ -20,7 +20,7 @@ inline constexpr std::int64_t chain_steps<Bf16Parts<Stored, x_parts>> = 2 * sum_
 template <typename Weight>
 struct Bf16Operands {
     Bf16Rows rows;
-    PanelSplitter<typename SplitWeight<Weight>::type> splitter;
+    PanelSplitter<Weight> splitter;
 };
 
 /// Parts i of x and j of the weight.
@@ -140,24 +140,23 @@ __attribute__((noinline)) bool compute_bf16_tile(const Bf16PanelPart<Weight>& pa
     return !is_any_true(is_not_finite(special));
 }
 
-/// The elements of a part of a panel; codes are widened to the member's memory, which has one part at a time.
+/// The elements of a part of a panel; codes are widened to the member's memory.
 template <typename Stored, int x_parts>
-const Bf16Parts<Stored, x_parts>* elements_of(const PanelProduct<Bf16Parts<Stored, x_parts>>&, const void* part,
-                                              std::int64_t) noexcept {
-    return static_cast<const Bf16Parts<Stored, x_parts>*>(part);
+const Stored* elements_of(const PanelProduct<Bf16Parts<Stored, x_parts>>&,
+                          const PanelPart<Bf16Parts<Stored, x_parts>>& part) noexcept {
+    return reinterpret_cast<const Stored*>(part.panel);
 }
 template <int layout, int x_parts>
-const Bf16Parts<float, x_parts>* elements_of(const PanelProduct<Bf16Parts<Code<layout>, x_parts>>& product,
-                                             const void* part, std::int64_t depth) noexcept {
-    widen_codes(static_cast<const Code<layout>*>(part), depth, product.widened);
-    return reinterpret_cast<const Bf16Parts<float, x_parts>*>(product.widened);
+const float* elements_of(const PanelProduct<Bf16Parts<Code<layout>, x_parts>>& product,
+                         const PanelPart<Bf16Parts<Code<layout>, x_parts>>& part) noexcept {
+    widen_codes(reinterpret_cast<const Code<layout>*>(part.panel), part.depth, product.widened);
+    return product.widened;
 }
 
 /// Sums rows over a part as the tiles of floats do.
-template <typename Stored, int x_parts>
-void sum_rows_in_floats(const Bf16Parts<Stored, x_parts>* part, const float* x, std::int64_t x_stride,
-                        std::int64_t depth, int height, float* sums) noexcept {
-    const auto* const elements = reinterpret_cast<const Stored*>(part);
+template <typename Stored>
+void sum_rows_in_floats(const Stored* elements, const float* x, std::int64_t x_stride, std::int64_t depth, int height,
+                        float* sums) noexcept {
     for (int group = 0; group < panel_vectors; group += group_vectors)
         group_tiles<Stored>[static_cast<std::size_t>(height - 1)](
             {x, x_stride, elements + group * lanes, depth, elements, 0}, sums + group * lanes);
@@ -172,7 +171,7 @@ void repair_rows(const PanelProduct<Weight>& product, const PanelPart<Weight>& p
         for (int v = 0; v < panel_vectors; ++v) special |= is_not_finite(load(sums + i * panel_width + v * lanes));
         return all || is_any_true(special);
     };
-    const auto* const elements = elements_of(product, part.panel, part.depth);
+    const auto* const elements = elements_of(product, part);
     const float* const x = product.x + row * product.x_stride + part.first;
     for (int i = 0; i < height;) {
         int end = i;
@@ -182,8 +181,6 @@ void repair_rows(const PanelProduct<Weight>& product, const PanelPart<Weight>& p
                                sums + i * panel_width);
         i = std::max(end, i + 1);
     }
-    // Where elements are widened, those of the part that is being split.
-    if (part.next != part.panel) elements_of(product, part.next, part.next_depth);
 }
 
 /// All rows of a block over one part, in tiles of 32 rows; see the general form in product.hpp.
@@ -192,17 +189,15 @@ void run_part(const PanelProduct<Bf16Parts<Stored, x_parts>>& product, UniformRo
               const PanelPart<Bf16Parts<Stored, x_parts>>& part, F sums_of, B before_tile, E behind_tile) noexcept {
     using Weight = Bf16Parts<Stored, x_parts>;
     Bf16Operands<Weight>& operands = *product.converted;
-    using Split = typename SplitWeight<Weight>::type;
-    PanelSplitter<Split>& splitter = operands.splitter;
+    PanelSplitter<Weight>& splitter = operands.splitter;
     constexpr std::int64_t row_bytes = panel_row<Weight> * std::int64_t{sizeof(Weight)};
     const std::byte* const tiles = splitter.take(
         part.panel, part.depth, part.next, part.next_depth,
-        [&](const void* of, std::int64_t depth) { return elements_of(product, of, depth); },
         reinterpret_cast<const std::byte*>(part.next) + product.depth * row_bytes, part.next_depth * row_bytes);
     const bool has_tiny_elements = splitter.has_tiny_elements();
     const std::int64_t count = (block.count + 2 * tile_rows - 1) / (2 * tile_rows);
     const std::int64_t steps = count * std::max<std::int64_t>(tiles_of(part.depth), 1);
-    const Bf16PanelPart<Split> read{tiles, part.first, part.depth, (splitter.cursor.left + steps - 1) / steps};
+    const Bf16PanelPart<Weight> read{tiles, part.first, part.depth, (splitter.cursor.left + steps - 1) / steps};
     alignas(64) float own[2 * tile_rows * panel_width];
     for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t row = first_of_share(i, count, block.count, tile_rows);
@@ -210,7 +205,7 @@ void run_part(const PanelProduct<Bf16Parts<Stored, x_parts>>& product, UniformRo
         before_tile(row, height);
         const bool adds = part.first > 0;
         float* const sums = adds ? own : sums_of(row);
-        const auto compute = height > tile_rows ? compute_bf16_tile<Split, 2> : compute_bf16_tile<Split, 1>;
+        const auto compute = height > tile_rows ? compute_bf16_tile<Weight, 2> : compute_bf16_tile<Weight, 1>;
         const bool is_finite = compute(read, operands.rows, block.stride + row, height, splitter, sums);
         if (!is_finite || has_tiny_elements)
             repair_rows(product, part, block.stride + row, height, has_tiny_elements, sums);

@@ -35,7 +35,7 @@ void quantize_to_bytes(const float* x, QuantizedGroup& to) noexcept {
 template <int digits>
 void run_bytes(const Args& args, Team& team) {
     const PanelPlan& plan = *static_cast<const PanelPlan*>(args.prepared);
-    with_code(plan.code_layout, [&]<int layout>(Code<layout>) {
+    with_code<most_bits_of_integers>(plan.code_layout, [&]<int layout>(Code<layout>) {
         run_integer_plan<ByteCode<layout, digits>>(args, team, quantize_to_bytes<layout, digits>);
     });
 }

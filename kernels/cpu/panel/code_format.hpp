@@ -1,7 +1,9 @@
 #pragma once
 
+#include "cairn/types.hpp"
 #include "graph/types/half.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +15,12 @@
 ///
 ///     W[k, n] = scale * code + offset
 ///
-/// A group begins with the 32 scales, in f16 or f32, and the 32 offsets in f32. Rows of 32 words of 32 bits follow, one
-/// for each column. The word of a column holds the codes of consecutive steps of k, four of 8 bits or eight of 4: those
-/// of even steps in its low half, those of odd steps in its high half, so that instructions which multiply pairs of
-/// 16-bit numbers read adjacent elements of x. K is a multiple of 32. Dequantization of a file's blocks writes panels
-/// of codes, without loss; nothing packs them.
+/// A group begins with the 32 scales, in f16, bf16 or f32, and the 32 offsets in f32. Rows of 32 words of 32 bits
+/// follow, one for each column. The word of a column holds the codes of consecutive steps of k, two of 16 bits, four of
+/// 8 or eight of 4: those of even steps in its low half, those of odd steps in its high half, so that instructions
+/// which multiply pairs of 16-bit numbers read adjacent elements of x. K is a multiple of 32. Dequantization of a
+/// file's blocks writes panels of codes without loss. Matrices of floats are quantized to those with scales in bf16,
+/// which have the range of floats.
 namespace cairn::kernels::cpu {
 
 struct CodeFormat {
@@ -25,18 +28,23 @@ struct CodeFormat {
     int group;  ///< steps of k
     bool is_signed;
     bool has_offsets;
-    bool has_half_scales;  ///< scales in f16, not f32
+    DType scales;  ///< f32, f16 or bf16
 
     /// Steps of k in a word.
     constexpr int in_word() const { return 32 / bits; }
     /// The first bit of the code of a step within its word.
     constexpr int first_bit(int step) const { return step % 2 * 16 + step / 2 * bits; }
-    constexpr std::int64_t scale_bytes() const { return 32 * (has_half_scales ? 2 : 4); }
+    constexpr std::int64_t scale_bytes() const { return 32 * (scales == DType::f32 ? 4 : 2); }
     /// From the beginning of a group to its codes.
     constexpr std::int64_t head_bytes() const { return scale_bytes() + (has_offsets ? 32 * 4 : 0); }
     constexpr std::int64_t group_bytes() const { return head_bytes() + 32 * group * bits / 8; }
     /// Bytes of a panel for each step of k.
     constexpr std::int64_t row_bytes() const { return group_bytes() / group; }
+    /// The number of bf16 parts, of 8 significant bits each, that hold every element: a product of a code and a scale.
+    constexpr int bf16_parts() const {
+        const int of_scale = scales == DType::f32 ? 24 : scales == DType::f16 ? 11 : 8;
+        return has_offsets ? 3 : std::min((bits - (is_signed ? 1 : 0) + of_scale + 7) / 8, 3);
+    }
 };
 
 /// A format, with the name of its layout and of that of the transposed matrix.
@@ -50,10 +58,11 @@ class CodeColumn {
 public:
     CodeColumn(const CodeFormat& format, const std::byte* group, std::int64_t column) noexcept
         : format_(format), words_(group + format.head_bytes()), column_(column) {
-        if (format.has_half_scales)
-            scale_ = types::f16_to_f32(number_at<std::uint16_t>(group, column));
-        else
-            scale_ = number_at<float>(group, column);
+        switch (format.scales) {
+            case DType::f16: scale_ = types::f16_to_f32(number_at<std::uint16_t>(group, column)); break;
+            case DType::bf16: scale_ = types::bf16_to_f32(number_at<std::uint16_t>(group, column)); break;
+            default: scale_ = number_at<float>(group, column);
+        }
         if (format.has_offsets) offset_ = number_at<float>(group + format.scale_bytes(), column);
     }
     /// The element at step k of the group.
@@ -82,15 +91,21 @@ private:
     float scale_, offset_ = 0;
 };
 
-/// 8.5, 4.5, 10, 6, 10 and 8 bits for each element. `k4` and `k8` are the steps of k in a word; the names end in `a`
-/// for formats with offsets (affine), in `s` for those with groups of 16 (small), with or without offsets.
-inline constexpr std::array<CodeLayout, 6> code_layouts{
-    {{"panel32k4_q8", "panel32k4_q8.t", {8, 32, true, false, true}},
-     {"panel32k8_q4", "panel32k8_q4.t", {4, 32, true, false, true}},
-     {"panel32k4_q8a", "panel32k4_q8a.t", {8, 32, true, true, false}},
-     {"panel32k8_q4a", "panel32k8_q4a.t", {4, 32, false, true, false}},
-     {"panel32k4_q8s", "panel32k4_q8s.t", {8, 16, true, false, false}},
-     {"panel32k8_q4s", "panel32k8_q4s.t", {4, 16, false, true, false}}}};
+/// 8.5, 4.5, 10, 6, 10, 8, 8.5 and 16.5 bits for each element. `k2`, `k4` and `k8` are the steps of k in a word; the
+/// names end in `a` for formats with offsets (affine), in `s` for those with groups of 16 (small), with or without
+/// offsets, and in `b` for those with scales in bf16.
+inline constexpr std::array<CodeLayout, 8> code_layouts{
+    {{"panel32k4_q8", "panel32k4_q8.t", {8, 32, true, false, DType::f16}},
+     {"panel32k8_q4", "panel32k8_q4.t", {4, 32, true, false, DType::f16}},
+     {"panel32k4_q8a", "panel32k4_q8a.t", {8, 32, true, true, DType::f32}},
+     {"panel32k8_q4a", "panel32k8_q4a.t", {4, 32, false, true, DType::f32}},
+     {"panel32k4_q8s", "panel32k4_q8s.t", {8, 16, true, false, DType::f32}},
+     {"panel32k8_q4s", "panel32k8_q4s.t", {4, 16, false, true, DType::f32}},
+     {"panel32k4_q8b", "panel32k4_q8b.t", {8, 32, true, false, DType::bf16}},
+     {"panel32k2_q16b", "panel32k2_q16b.t", {16, 32, true, false, DType::bf16}}}};
+
+/// Codes of more bits are not multiplied as integers: their products with integers of x overflow.
+inline constexpr int most_bits_of_integers = 8;
 
 /// The index of the layout with that name, plain or transposed; -1 if it is none of codes.
 constexpr int code_layout_index(std::string_view name, bool is_transposed) noexcept {

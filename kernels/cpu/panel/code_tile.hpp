@@ -37,8 +37,10 @@ struct CodeGroup {
     const Weight* data;
 
     F32 scale(int vector) const {
-        if constexpr (format.has_half_scales)
+        if constexpr (format.scales == DType::f16)
             return load(reinterpret_cast<const F16*>(data) + vector * lanes);
+        else if constexpr (format.scales == DType::bf16)
+            return load(reinterpret_cast<const BF16*>(data) + vector * lanes);
         else
             return load(reinterpret_cast<const float*>(data) + vector * lanes);
     }
@@ -303,14 +305,17 @@ void widen_codes(const Weight* from, std::int64_t depth, float* to) noexcept {
     }
 }
 
-/// Calls f with an element of the panels of a code layout.
-template <typename F, int... layouts>
+/// Calls f with an element of the panels of a code layout, if its codes have at most `most_bits`.
+template <int most_bits, typename F, int... layouts>
 CAIRN_INLINE void with_code(int layout, F f, std::integer_sequence<int, layouts...>) {
-    (void)((layout == layouts && (f(Code<layouts>()), true)) || ...);
+    const auto call = [&]<int at>(Code<at> code) __attribute__((always_inline)) {
+        if constexpr (Code<at>::format.bits <= most_bits) f(code);
+    };
+    (void)((layout == layouts && (call(Code<layouts>()), true)) || ...);
 }
-template <typename F>
+template <int most_bits = 16, typename F>
 CAIRN_INLINE void with_code(int layout, F f) {
-    with_code(layout, f, std::make_integer_sequence<int, static_cast<int>(code_layouts.size())>());
+    with_code<most_bits>(layout, f, std::make_integer_sequence<int, static_cast<int>(code_layouts.size())>());
 }
 
 }  // namespace CAIRN_LEVEL

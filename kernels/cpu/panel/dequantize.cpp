@@ -18,7 +18,7 @@ void write_block(const BlockNumbers& block, const CodeFormat& format, int elemen
     const std::uint32_t mask = (1U << format.bits) - 1;
     for (int first = 0; first < elements; first += format.group, to += format.group_bytes()) {
         const int scale = first / block.elements_of_scale;
-        if (format.has_half_scales) {
+        if (format.scales == DType::f16) {
             const std::uint16_t half = types::f32_to_f16(block.scales[scale]);
             std::memcpy(to + column * 2, &half, sizeof half);
         } else {

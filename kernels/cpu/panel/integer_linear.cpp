@@ -16,8 +16,9 @@ PanelPart<UnpackedCode<layout>> in_tiles(const PanelProduct<IntegerCode<layout>>
 }
 
 void panel_integer_linear(const Args& args, Team& team) {
-    with_code(static_cast<const PanelPlan*>(args.prepared)->code_layout,
-              [&]<int layout>(Code<layout>) { run_integer_plan<IntegerCode<layout>>(args, team, quantize_to_i16); });
+    with_code<most_bits_of_integers>(
+        static_cast<const PanelPlan*>(args.prepared)->code_layout,
+        [&]<int layout>(Code<layout>) { run_integer_plan<IntegerCode<layout>>(args, team, quantize_to_i16); });
 }
 
 }  // namespace CAIRN_LEVEL

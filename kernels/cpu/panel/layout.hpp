@@ -31,6 +31,10 @@ inline const CodeFormat& format_of(std::string_view layout) noexcept {
     const int plain = code_layout_index(layout, false);
     return code_layouts[static_cast<std::size_t>(plain >= 0 ? plain : code_layout_index(layout, true))].format;
 }
+/// True for a layout of codes that are multiplied as integers.
+inline bool are_integer_codes(std::string_view name) noexcept {
+    return is_code_layout(name) && format_of(name).bits <= most_bits_of_integers;
+}
 /// True if a matrix with this depth can be in codes.
 inline bool may_be_codes(DType dtype, const Dim& depth) {
     return dtype == DType::f32 && depth.is_constant() && depth.constant() % 32 == 0;
@@ -40,8 +44,10 @@ inline bool may_be_codes(DType dtype, const Dim& depth) {
 void add_panel_layouts(std::vector<Layout>& layouts);
 /// `dequantize_*` of blocks of files to layouts of codes.
 void add_panel_dequantize(std::vector<Kernel>& kernels);
-/// `pack` kernels for both layouts.
+/// `pack` kernels for both layouts of elements.
 void add_panel_pack(std::vector<Kernel>& kernels);
+/// `pack` kernels that quantize a matrix of floats to codes; they state an error.
+void add_panel_quantize(std::vector<Kernel>& kernels);
 /// `gather` of rows from a table in the layout `panel32.t` or in codes.
 void add_panel_gather(std::vector<Kernel>& kernels);
 

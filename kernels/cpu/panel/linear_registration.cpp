@@ -269,8 +269,12 @@ constexpr int parts_in(Operands operands) {
 }
 constexpr bool are_integers(Operands operands) { return operands != Operands::floats && parts_in(operands) == 0; }
 /// Number of bf16 parts of an element of a panel, of which a product with x in `parts` parts uses no more.
-int parts_of_weight(DType stored, int parts) {
-    return std::min(parts, stored == DType::f32 ? 3 : stored == DType::f16 ? 2 : 1);
+int parts_of_weight(const TensorDesc& weight, int parts) {
+    const int of_element = is_code_layout(weight.layout) ? format_of(weight.layout).bf16_parts()
+                           : weight.dtype == DType::f32  ? 3
+                           : weight.dtype == DType::f16  ? 2
+                                                         : 1;
+    return std::min(parts, of_element);
 }
 
 template <Operands operands, bool pads_rows>
@@ -292,7 +296,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
     plan->ahead = setting["ahead"];
     plan->pending_sums = pending_sums(problem, form, setting);
     plan->widened_bytes = widened_bytes(problem, setting);
-    plan->split_bytes = split_bytes(problem, parts_of_weight(plan->stored, parts_in(operands)), setting);
+    plan->split_bytes = split_bytes(problem, parts_of_weight(problem.inputs[1], parts_in(operands)), setting);
     if constexpr (pads_rows) plan->pads_rows = setting["spread"] != 0 && rows_conflict_in_cache(problem.inputs[0]);
     return plan;
 }
@@ -305,7 +309,7 @@ Dim workspace(const Problem& problem, int threads, const Setting& setting) {
     Dim bytes = (of_member + widened_bytes(problem, setting)) * threads;
     if constexpr (are_integers(operands)) bytes = bytes + quantized_bytes(problem);
     if constexpr (constexpr int parts = parts_in(operands); parts > 0) {
-        const int of_weight = parts_of_weight(problem.inputs[1].dtype, parts);
+        const int of_weight = parts_of_weight(problem.inputs[1], parts);
         bytes = bytes + bytes_in_parts(problem, parts) + Dim(split_bytes(problem, of_weight, setting) * threads);
     }
     if constexpr (pads_rows)
@@ -340,7 +344,7 @@ constexpr OperandTraits traits_of(Operands operands) {
 
 /// Products of parts for each multiply-add.
 int products_of_parts(const Problem& problem, Operands operands) {
-    const int of_x = parts_in(operands), of_weight = parts_of_weight(problem.inputs[1].dtype, of_x);
+    const int of_x = parts_in(operands), of_weight = parts_of_weight(problem.inputs[1], of_x);
     int count = 0;
     for (int j = 0; j < of_weight; ++j) count += of_x - j;
     return std::max(count, 1);
@@ -385,7 +389,9 @@ Kernel kernel_of(const ProductForm& form, FeatureSet needs, Run run, const std::
     made.knobs = knobs(pads_rows);
     for (int weight = 1; weight <= static_cast<int>(weights_of(form)); ++weight) {
         made.packed_inputs.push_back({weight, std::string(panel_layout)});
-        for (const CodeLayout& layout : code_layouts) made.packed_inputs.push_back({weight, std::string(layout.name)});
+        for (const CodeLayout& layout : code_layouts)
+            if (!are_integers(operands) || are_integer_codes(layout.name))
+                made.packed_inputs.push_back({weight, std::string(layout.name)});
     }
     if (made.definition == "fused")
         for (int input = 2; input < max_body_inputs; ++input) made.in_place.push_back({input, 0});
@@ -423,11 +429,13 @@ void add_quantized(std::vector<Kernel>& kernels, FeatureSet needs, Run run, cons
         Kernel made = kernel_of<operands>(form, needs, run, name, ".f32@1");
         made.accepts = [](const Problem& problem) -> Refusal {
             if (Refusal no = accepts(problem); !no.empty()) return no;
-            if (!is_code_layout(problem.inputs[1].layout)) return "needs a weight in a layout of codes";
+            if (!are_integer_codes(problem.inputs[1].layout))
+                return "needs a weight in a layout of codes of up to 8 bits";
             return refuse_discrete_steps(problem);
         };
         made.error = error_of<operands>;
-        made.samples = in_each_code(made.definition == "fused" ? fused_samples() : samples_of(form, form.max_biases));
+        made.samples = in_each_code(made.definition == "fused" ? fused_samples() : samples_of(form, form.max_biases),
+                                    most_bits_of_integers);
         if (made.definition == "fused") made.samples.push_back(in_codes(samples_by_columns().front(), 1));
         kernels.push_back(at_default_setting(std::move(made)));
     }

@@ -129,10 +129,11 @@ std::string in_codes(std::string sample, std::size_t layout) {
     return sample;
 }
 
-std::vector<std::string> in_each_code(const std::vector<std::string>& samples) {
+std::vector<std::string> in_each_code(const std::vector<std::string>& samples, int most_bits) {
     const std::size_t count = std::min<std::size_t>(samples.size(), 5);
     std::vector<std::string> all;
-    for (std::size_t i = 0; i < code_layouts.size(); ++i) all.push_back(in_codes(samples[i % count], i));
+    for (std::size_t i = 0; i < code_layouts.size(); ++i)
+        if (code_layouts[i].format.bits <= most_bits) all.push_back(in_codes(samples[i % count], i));
     return all;
 }
 

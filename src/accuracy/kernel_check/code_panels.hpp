@@ -1,5 +1,7 @@
 #pragma once
 
+#include "cairn/types.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -13,8 +15,9 @@ namespace cairn::kernel_check {
 struct CodePanelFormat {
     std::string_view layout;
     int bits, group, lowest;  // the lowest code: negative if codes have a sign, in two's complement
-    bool has_offsets, has_half_scales;
-    std::size_t scale_bytes() const { return has_half_scales ? 64 : 128; }
+    bool has_offsets;
+    DType scales;
+    std::size_t scale_bytes() const { return scales == DType::f32 ? 128 : 64; }
     std::size_t head_bytes() const { return scale_bytes() + (has_offsets ? 128 : 0); }
     std::size_t group_bytes() const { return head_bytes() + static_cast<std::size_t>(32 * group * bits / 8); }
 };
@@ -34,6 +37,9 @@ public:
     void write(const std::vector<double>& elements, std::byte* to) const;
     /// The elements: `scale * code + offset`, in f32.
     std::vector<double> read(const std::byte* from) const;
+    /// The elements with those taken from `wanted` that the layout cannot hold: finite ones in a group of a column that
+    /// has others.
+    std::vector<double> with_held(std::vector<double> elements, const std::vector<double>& wanted) const;
 
 private:
     struct GroupNumbers {
@@ -44,7 +50,7 @@ private:
     std::size_t index(std::int64_t k, std::int64_t n) const;
     std::size_t group_at(std::int64_t k, std::int64_t n) const;
     struct CodePlace {
-        std::size_t byte;  // from the beginning of the group
+        std::size_t word;  // its first byte, from the beginning of the group
         int bit;
     };
     CodePlace code_at(std::int64_t k, std::int64_t n) const;

@@ -14,9 +14,9 @@ constexpr double max_operations = 1e8;
 
 }  // namespace
 
-std::optional<Problem> comparison_problem(const Kernel& kernel, const Problem& problem, std::vector<std::int64_t> sizes,
+std::optional<Problem> comparison_problem(const Problem& problem, std::vector<std::int64_t> sizes,
                                           std::span<const Definition> definitions) {
-    if (!is_comparable(kernel, problem)) return std::nullopt;
+    if (!is_comparable(problem)) return std::nullopt;
     const std::shared_ptr<Symbols> table = symbols_of(problem);
     const std::vector<Symbols::Symbol> symbols = table == nullptr ? std::vector<Symbols::Symbol>() : table->list();
     sizes.resize(symbols.size());

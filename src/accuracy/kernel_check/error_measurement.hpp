@@ -15,7 +15,7 @@ namespace cairn::kernel_check {
 /// The problem that is run to measure the error at some sizes: the given one, or one with smaller sizes within the
 /// bounds of its symbols if the float64 reference would take long. Nothing if it cannot be compared: the reference
 /// would take long at any sizes, or an operand has a layout that cannot be read.
-std::optional<Problem> comparison_problem(const Kernel& kernel, const Problem& problem, std::vector<std::int64_t> sizes,
+std::optional<Problem> comparison_problem(const Problem& problem, std::vector<std::int64_t> sizes,
                                           std::span<const Definition> definitions);
 
 /// Runs a kernel on such a problem, on the device of the backend, and compares the results with the reference. The

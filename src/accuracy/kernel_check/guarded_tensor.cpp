@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -222,6 +223,12 @@ interpreter::Value GuardedTensor::read() const {
             get_element(memory_.data() + begin_ + n * part_bytes() + element_offsets[i], part, i);
             value.data[i] += part.data[i];
         }
+    return value;
+}
+
+interpreter::Value GuardedTensor::read_beside(const interpreter::Value& wanted) const {
+    interpreter::Value value = read();
+    if (code_panel_format(layout_) != nullptr) value.data = code_panels().with_held(std::move(value.data), wanted.data);
     return value;
 }
 

@@ -16,8 +16,8 @@ using accuracy::ErrorNorms;
 /// or infinite and the other is not; an infinity in place of a number beyond the dtype's range is no error.
 ErrorNorms error_norms(const interpreter::Value& got, const interpreter::Value& wanted);
 
-/// False if the kernel packs, or an operand has a layout that is unknown here.
-bool is_comparable(const Kernel& kernel, const Problem& problem);
+/// False if an operand has a layout that is unknown here.
+bool is_comparable(const Problem& problem);
 
 /// Runs a kernel once on random operands, with all threads of the backend, and compares it with its definition: the
 /// largest of each norm over its outputs. `problem` has constant sizes, is accepted and is_comparable(). Rethrows what

@@ -31,7 +31,7 @@ std::optional<Problem> compared(const selection::Candidate& candidate, const std
     if (candidate.estimate.error == 0 || candidate.estimate.error_measured) return std::nullopt;
     const Problem sized = at_sizes(*candidate.problem, sizes);
     if (selection::measured_error(sized, *candidate.kernel, costs)) return std::nullopt;
-    return kernel_check::comparison_problem(*candidate.kernel, *candidate.problem, sizes, definitions);
+    return kernel_check::comparison_problem(*candidate.problem, sizes, definitions);
 }
 
 /// The task for what is unknown of a chosen candidate at some sizes; with its alternatives if its time is unknown.

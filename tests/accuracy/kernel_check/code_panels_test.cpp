@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -54,7 +55,9 @@ TEST_P(CodePanelsTest, TheNearestCodesAreWritten) {
         double low = 0, high = 0;
         for (std::int64_t k = first; k < first + format().group; ++k)
             low = std::min(low, elements[at(k, n)]), high = std::max(high, elements[at(k, n)]);
-        const double step = (high - low) / (format().bits == 8 ? 254 : 14);
+        // Scales in bf16 are powers of two here.
+        const double least = (high - low) / ((1 << format().bits) - 2),
+                     step = format().scales == DType::bf16 ? 2 * least : least;
         for (std::int64_t k = first; k < first + format().group; ++k)
             EXPECT_NEAR(found[at(k, n)], elements[at(k, n)], 1.3 * step) << k << " " << n;
     });
@@ -74,19 +77,21 @@ TEST_P(CodePanelsTest, PositionsAreThoseOfTheLayout) {
             const std::byte* const group =
                 bytes.data() + n / 32 * depth * format().row_bytes() + k / format().group * format().group_bytes();
             float scale = float_at(group + n % 32 * 4);
-            if (format().has_half_scales) {
-                std::uint16_t half = 0;
-                std::memcpy(&half, group + n % 32 * 2, sizeof half);
+            std::uint16_t half = 0;
+            std::memcpy(&half, group + n % 32 * 2, sizeof half);
+            if (format().scales == DType::bf16) {
+                scale = std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+            } else if (format().scales == DType::f16) {
                 const auto exponent = static_cast<int>(half >> 10 & 31);
                 ASSERT_TRUE(exponent > 0 && exponent < 31);
                 scale = std::ldexp(1 + static_cast<float>(half & 1023) / 1024, exponent - 15);
             }
-            const std::int64_t in_word = format().bits == 8 ? 4 : 8, row = k % format().group / in_word;
+            const std::int64_t in_word = 32 / format().bits, row = k % format().group / in_word;
             std::uint32_t word = 0;
             std::memcpy(&word, group + format().head_bytes() + (row * 32 + n % 32) * 4, sizeof word);
             // Even steps of k before odd ones.
             constexpr int of_8_bits[] = {0, 16, 8, 24}, of_4_bits[] = {0, 16, 4, 20, 8, 24, 12, 28};
-            word >>= format().bits == 8 ? of_8_bits[k % 4] : of_4_bits[k % 8];
+            word >>= format().bits == 16 ? k % 2 * 16 : format().bits == 8 ? of_8_bits[k % 4] : of_4_bits[k % 8];
             const int lowest = format().is_signed ? -(1 << (format().bits - 1)) : 0, values = 1 << format().bits;
             const int code = (static_cast<int>(word % static_cast<unsigned>(values)) - lowest) % values + lowest;
             float value = scale * static_cast<float>(code);
@@ -120,6 +125,19 @@ TEST_P(CodePanelsTest, GroupsOfSpecialValues) {
     EXPECT_EQ(found[at(8, 2)], -HUGE_VAL);
     EXPECT_NEAR(found[at(9, 3)], 0.375, 0.375 / 256);
     EXPECT_EQ(found[0], 0);
+}
+
+TEST_P(CodePanelsTest, FiniteElementsBesideOthersAreNotHeld) {
+    const CodePanels panels(layout().name, depth, columns);
+    const std::vector<double> elements(depth * columns, 1.0);
+    std::vector<double> wanted(depth * columns, 2.0);
+    EXPECT_EQ(panels.with_held(elements, wanted), elements);
+    wanted[at(5, 1)] = HUGE_VAL;
+    const std::vector<double> found = panels.with_held(elements, wanted);
+    EXPECT_EQ(found[at(4, 1)], 2) << "of the same group";
+    EXPECT_EQ(found[at(5, 1)], 1) << "held, and so checked";
+    EXPECT_EQ(found[at(4, 2)], 1) << "another column";
+    EXPECT_EQ(found[at(5 + format().group, 1)], 1) << "another group";
 }
 
 TEST_P(CodePanelsTest, ADepthOfPartsOfAGroupIsRefused) { EXPECT_THROW(CodePanels(layout().name, 40, 8), Error); }

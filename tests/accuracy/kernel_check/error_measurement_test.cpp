@@ -15,7 +15,7 @@ namespace {
 
 std::string compared(const std::string& text, std::vector<std::int64_t> sizes) {
     const auto symbols = Symbols::create();
-    const auto found = comparison_problem(test::inexact_product(), parse_problem(text, *symbols), std::move(sizes), {});
+    const auto found = comparison_problem(parse_problem(text, *symbols), std::move(sizes), {});
     return found ? to_string(*found) : "nothing";
 }
 

@@ -93,9 +93,9 @@ TEST(KernelErrorNorms, AKernelIsComparedWithItsDefinition) {
     const ErrorNorms found = error_norms(negation(), problem, {}, *backend);
     EXPECT_NEAR(found.relative, 1e-2, 1e-6);
     EXPECT_NEAR(found.largest, 1e-2, 1e-6) << "of elements above the root mean square";
-    EXPECT_TRUE(is_comparable(negation(), problem));
+    EXPECT_TRUE(is_comparable(problem));
     const Problem packed = parse_problem("neg | f32[5,16]@mine -> f32[5,16]", *symbols);
-    EXPECT_FALSE(is_comparable(negation(), packed)) << "nobody knows the layout";
+    EXPECT_FALSE(is_comparable(packed)) << "nobody knows the layout";
 }
 
 std::string first_fault(double off, double promise) {
