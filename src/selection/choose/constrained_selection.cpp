@@ -18,7 +18,7 @@ constexpr double max_byte_multiplier = 1e-3, max_error_multiplier = 1e3;
 
 // Limits on multiplier steps, enumerated paths and memory plans; then the best covers found so far are returned.
 constexpr int max_rounds = 3, max_multiplier_steps = 64, max_memory_plans = 64;
-constexpr std::size_t max_paths = 50'000;
+constexpr std::size_t max_paths = 50'000, max_visited_choices = 5'000'000;
 
 // Relative increase of a multiplier from the first choice to the last, to break ties.
 constexpr double tie_break_slope = 1e-3;
@@ -27,15 +27,6 @@ constexpr double tie_break_slope = 1e-3;
 bool is_at_least(double a, double b) { return a >= b - 1e-12 * std::abs(b); }
 
 using Amounts = std::vector<std::pair<int, double>>;  // of choices that consume any, ascending
-
-double amount_on(std::span<const int> path, const Amounts& amounts, double slope_per_choice = 0) {
-    double sum = 0;
-    for (const int choice : path) {
-        const auto it = std::lower_bound(amounts.begin(), amounts.end(), std::pair(choice, 0.0));
-        if (it != amounts.end() && it->first == choice) sum += it->second * (1 + slope_per_choice * choice);
-    }
-    return sum;
-}
 
 class ConstrainedSearch {
 public:
@@ -55,7 +46,7 @@ public:
             const double limit = least->second == most->second
                                      ? std::floor(square / least->second * (1 + 1e-12)) * least->second
                                      : square;
-            resources_.push_back({errors.squares, limit, max_error_multiplier / least->second});
+            add_resource(errors.squares, limit, max_error_multiplier / least->second);
             min_squares_.push_back(std::numeric_limits<double>::infinity());
         }
         if (bytes != nullptr) add_prepacked_bytes();
@@ -75,6 +66,7 @@ private:
         Amounts amounts;
         double limit;  ///< of prepacked bytes: capacity() applies instead
         double highest;
+        std::vector<double> by_choice;  ///< the same amounts; 0 for other choices
         double multiplier = 0;
     };
     /// A path: its cost without multipliers, and its consumption of each resource, plain and with the tie-breaking
@@ -95,7 +87,13 @@ private:
             if (request.prepacked_bytes > 0 && weight != bytes_->weights.end())
                 prepacked_bytes.emplace_back(choice, request.prepacked_bytes * weight->second);
         }
-        resources_.push_back({std::move(prepacked_bytes), 0, max_byte_multiplier});
+        add_resource(std::move(prepacked_bytes), 0, max_byte_multiplier);
+    }
+
+    void add_resource(Amounts amounts, double limit, double highest) {
+        std::vector<double> by_choice(original_costs_.size());
+        for (const auto& [choice, amount] : amounts) by_choice[static_cast<std::size_t>(choice)] = amount;
+        resources_.push_back({std::move(amounts), limit, highest, std::move(by_choice)});
     }
 
     bool is_memory(std::size_t m) const { return bytes_ != nullptr && m + 1 == resources_.size(); }
@@ -118,8 +116,14 @@ private:
         Point point{std::move(choices)};
         for (const int choice : point.choices) point.cost += costs_[static_cast<std::size_t>(choice)];
         for (const Resource& resource : resources_) {
-            point.taken.push_back(amount_on(point.choices, resource.amounts));
-            point.counted.push_back(amount_on(point.choices, resource.amounts, slope_per_choice_));
+            double taken = 0, counted = 0;
+            for (const int choice : point.choices) {
+                const double amount = resource.by_choice[static_cast<std::size_t>(choice)];
+                taken += amount;
+                counted += amount * (1 + slope_per_choice_ * choice);
+            }
+            point.taken.push_back(taken);
+            point.counted.push_back(counted);
         }
         return point;
     }
@@ -154,13 +158,13 @@ private:
         return costs;
     }
 
-    search::Exploration explore_penalized(bool only_cheapest) {
+    search::Exploration explore_penalized(bool only_cheapest, double gap = std::numeric_limits<double>::infinity()) {
         if (options_.stop.stop_requested()) throw Cancelled("select");
         const std::vector<double> costs = penalized_costs();
         for (int choice = 0; choice < memo_.problem.alternatives(); ++choice)
             memo_.problem.set_cost(choice, costs[static_cast<std::size_t>(choice)]);
-        search::Exploration found = explore_or_throw(memo_.problem, memo_.subproblem_of,
-                                                     {.only_cheapest = only_cheapest, .stop = options_.stop});
+        search::Exploration found = explore_or_throw(
+            memo_.problem, memo_.subproblem_of, {.only_cheapest = only_cheapest, .gap = gap, .stop = options_.stop});
         was_exact_ = found.exact;
         states_ = found.states;
         regions_ = found.regions;
@@ -247,7 +251,9 @@ private:
 
     bool break_ties() {
         const search::Exploration found = explore_penalized(true);
-        if (found.exact && best_ && is_at_least(dual_bound(found.dag.cost(found.paths)), best_->cost)) return true;
+        const double low = dual_bound(found.dag.cost(found.paths));
+        if (found.exact && best_ && is_at_least(low, best_->cost)) return true;
+        if (found.exact) low_ = low;
         std::vector<double> multipliers;
         for (const Resource& resource : resources_) multipliers.push_back(resource.multiplier);
         slope_per_choice_ = tie_break_slope / std::max(1, memo_.problem.alternatives());
@@ -262,15 +268,21 @@ private:
     }
 
     bool enumerate_paths() {
-        const search::Exploration found = explore_penalized(false);
+        // No path is of use that costs more than the cheapest one by more than what is left to gain. The capacity for
+        // bytes, on which the bound depends, may still grow.
+        const double gap =
+            best_ && bytes_ == nullptr ? (best_->cost - low_) * (1 + 1e-9) : std::numeric_limits<double>::infinity();
+        const search::Exploration found = explore_penalized(false, gap);
         search::KBestPaths paths(found.dag, found.paths);
-        for (int plans = 0; plans < max_memory_plans && paths.found() < max_paths;) {
+        std::size_t visited = 0;  // choices in the paths found
+        for (int plans = 0; plans < max_memory_plans && paths.found() < max_paths && visited < max_visited_choices;) {
             if (options_.stop.stop_requested()) throw Cancelled("select");
             const std::optional<double> penalized_cost = paths.next();
             is_proved_ =
                 found.exact && best_ && (!penalized_cost || is_at_least(dual_bound(*penalized_cost), best_->cost));
             if (!penalized_cost || is_proved_) break;
             Point next = point_of(paths.path(paths.found() - 1).choices);
+            visited += next.choices.size();
             if (best_ && next.cost >= best_->cost) continue;
             if (exceeds_capacity(next)) continue;
             ++plans;
@@ -330,6 +342,7 @@ private:
     std::vector<double> last_costs_;                                      // costs at which last_ is cheapest
     std::vector<double> min_squares_;                                     // of the paths evaluated
     double least_other_bytes_ = std::numeric_limits<double>::infinity();  // beside prepacked weights
+    double low_ = -std::numeric_limits<double>::infinity();               // lower bound of the cost of feasible paths
     bool was_exact_ = true, is_proved_ = false;
     std::size_t states_ = 0, regions_ = 0, regions_solved_ = 0;  // of the last search
     ConstrainedSelection result_;
@@ -338,7 +351,12 @@ private:
 }  // namespace
 
 double total_error(std::span<const int> path, const Memo::ErrorTerms& errors) {
-    return std::sqrt(amount_on(path, errors.squares));
+    double squares = 0;
+    for (const int choice : path) {
+        const auto it = std::lower_bound(errors.squares.begin(), errors.squares.end(), std::pair(choice, 0.0));
+        if (it != errors.squares.end() && it->first == choice) squares += it->second;
+    }
+    return std::sqrt(squares);
 }
 
 std::optional<ConstrainedSelection> select_constrained(Memo memo, std::span<const Bucket> buckets,

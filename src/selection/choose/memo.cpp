@@ -175,7 +175,7 @@ private:
     }
 
     static double bytes_of(const BucketNumbering& numbering, const Goal& goal) {
-        if (const auto stored = numbering.bucket.candidates.bytes_written_at_bind(goal)) return *stored;
+        if (const auto packed = numbering.bucket.candidates.packed_bytes(goal)) return *packed;
         const ir::Node& node = numbering.bucket.graph.node(goal.value);
         double bytes = static_cast<double>(size_of(node.dtype));
         for (const Dim& size : node.shape) bytes *= static_cast<double>(size.constant());

@@ -15,7 +15,7 @@ Exploration explore(const SearchProblem& problem, const std::vector<int>& sccs, 
     Exploration result;
     result.dag = PathDag(options.only_cheapest);
     const std::optional<PresolvedProblem> presolved =
-        presolve(problem, sccs, result.dag, options.only_cheapest, options.stop, options.share_regions);
+        presolve(problem, sccs, result.dag, options.only_cheapest, options.stop, options.share_regions, options.gap);
     if (!presolved) {
         result.status = Status::stopped;
         return result;

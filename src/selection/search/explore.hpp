@@ -10,7 +10,9 @@
 namespace cairn::search {
 
 struct Options {
-    bool only_cheapest = true;            ///< one cheapest path is enough; otherwise all paths are found
+    bool only_cheapest = true;  ///< one cheapest path is enough; otherwise all paths are found
+    /// Otherwise paths that cost more than the cheapest one by more than this may be left out.
+    double gap = std::numeric_limits<double>::infinity();
     std::size_t state_limit = 2'000'000;  ///< states visited before exactness is given up
     bool share_regions = true;            ///< presolve and solve equal regions once
     bool require_exact = false;           ///< stop as soon as the search cannot be exact

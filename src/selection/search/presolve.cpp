@@ -3,8 +3,10 @@
 #include "selection/search/chain.hpp"
 #include "selection/search/dominance.hpp"
 #include "selection/search/equal_segments.hpp"
+#include "selection/search/substitution.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory_resource>
 #include <numeric>
 #include <utility>
@@ -24,12 +26,13 @@ bool overlap(const GoalList& a, const GoalList& b) {
 class Presolver {
 public:
     Presolver(const SearchProblem& problem, const std::vector<int>& sccs, PathDag& dag, bool only_cheapest,
-              const std::stop_token& stop, bool share)
+              const std::stop_token& stop, bool share, double gap)
         : problem_(problem),
           sccs_(sccs),
           dag_(dag),
           stop_(stop),
           share_(share),
+          gap_(only_cheapest ? 0 : gap),
           options_(static_cast<std::size_t>(problem.goals())),
           may_provide_(options_.size(), false),
           only_user_(options_.size(), none),
@@ -38,12 +41,16 @@ public:
           pruner_(dag, only_cheapest, may_provide_) {}
 
     std::optional<PresolvedProblem> run() {
-        const std::vector<bool> reachable = reachable_goals(problem_);
+        std::vector<bool> reachable = reachable_goals(problem_);
         for (const int root : problem_.roots())
             if (!reachable[static_cast<std::size_t>(root)]) {
                 result_.unreachable = root;
                 return std::move(result_);
             }
+        if (gap_ < std::numeric_limits<double>::infinity()) {
+            const std::vector<bool> is_replaced = replaceable_goals(problem_, sccs_, gap_, stop_);
+            for (std::size_t g = 0; g < reachable.size(); ++g) reachable[g] = reachable[g] && !is_replaced[g];
+        }
         find_may_provide(reachable);
         for (Segment& segment : segments(reachable)) {
             if (stop_.stop_requested()) return std::nullopt;
@@ -301,6 +308,7 @@ private:
     PathDag& dag_;
     const std::stop_token& stop_;
     bool share_;
+    double gap_;
     std::pmr::monotonic_buffer_resource pool_;
     std::vector<std::vector<PresolveOption>> options_;
     std::vector<bool> may_provide_;  // for each goal: it, or a goal below it, may provide further goals
@@ -368,8 +376,8 @@ std::vector<bool> reachable_goals(const SearchProblem& problem) {
 }
 
 std::optional<PresolvedProblem> presolve(const SearchProblem& problem, const std::vector<int>& sccs, PathDag& dag,
-                                         bool only_cheapest, const std::stop_token& stop, bool share) {
-    return Presolver(problem, sccs, dag, only_cheapest, stop, share).run();
+                                         bool only_cheapest, const std::stop_token& stop, bool share, double gap) {
+    return Presolver(problem, sccs, dag, only_cheapest, stop, share, gap).run();
 }
 
 }  // namespace cairn::search

@@ -4,6 +4,7 @@
 #include "selection/search/search_problem.hpp"
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -31,11 +32,13 @@ std::vector<bool> reachable_goals(const SearchProblem& problem);
 ///
 /// (not if an option b provides a goal in an SCC: that goal would then seem to depend on what `a` needs beside v), and
 /// merges alternatives of a goal that need and provide the same. Neither loses a path. With `only_cheapest`, which
-/// keeps one cheapest path, dominated alternatives are removed: those for which another one of the goal costs no more,
-/// needs no other goals and provides the same (unless a goal that it alone needs may provide others). Alternatives with
-/// unreachable needs and goals without users are removed. Empty on a stop. `sccs` has the SCC of each goal, or -1
-/// (scc_of_goals). With `share` equal segments of goals (equal_segments.hpp) are first reduced alone, and once.
+/// keeps one cheapest path, replaceable goals (substitution.hpp) and dominated alternatives are removed: those for
+/// which another one of the goal costs no more, needs no other goals and provides the same (unless a goal that it alone
+/// needs may provide others). Alternatives with unreachable needs and goals without users are removed. A finite `gap`
+/// (Options) removes replaceable goals, too. Empty on a stop. `sccs` has the SCC of each goal, or -1 (scc_of_goals).
+/// With `share` equal segments of goals (equal_segments.hpp) are first reduced alone, and once.
 std::optional<PresolvedProblem> presolve(const SearchProblem& problem, const std::vector<int>& sccs, PathDag& dag,
-                                         bool only_cheapest, const std::stop_token& stop = {}, bool share = true);
+                                         bool only_cheapest, const std::stop_token& stop = {}, bool share = true,
+                                         double gap = std::numeric_limits<double>::infinity());
 
 }  // namespace cairn::search
