@@ -272,10 +272,8 @@ PreparedBucket Stages::prepare(const BucketRanges& cut) const {
     alternatives::EClasses classes(*graph);
     if (driver.enabled("expand")) {
         driver.begin("expand");
-        alternatives::Options expand_options{options_.stop};
-        expand_options.round_operands = any_widened_inputs(context_.kernels(), context_.features());
-        expand_options.round_weights = costs_.tolerance > 0;
-        alternatives::Expansion expansion = alternatives::expand(*graph, expand_options);
+        alternatives::Expansion expansion = alternatives::expand(
+            *graph, {options_.stop, {}, any_widened_inputs(context_.kernels(), context_.features())});
         graph = std::move(expansion.graph);
         classes = std::move(expansion.classes);
         driver.end(

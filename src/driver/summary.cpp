@@ -348,8 +348,10 @@ private:
         std::map<std::string, Work> works;
         for (const ExplainedInstruction& each : bucket_.instructions) {
             if (!each.at_bind) continue;
-            const std::string definition = definition_of(each.chosen);
-            const bool is_known = definition == "pack" || definition == "cast" || definition == "concat";
+            const bool is_quantized = each.chosen.error > 0 && definition_of(each.chosen) == "pack";
+            const std::string definition = is_quantized ? "quantize" : definition_of(each.chosen);
+            const bool is_known =
+                definition == "pack" || definition == "cast" || definition == "concat" || definition == "quantize";
             Work& work = works[is_known ? definition : "other"];
             ++work.count;
             for (const int buffer : each.writes)
@@ -369,6 +371,7 @@ private:
         if (works.empty() && count == 0) return;
         add(fmt::format("weights: {} read as stored ({})", count, driver::size_text(stored)));
         const std::pair<const char*, const char*> words[] = {{"pack", "packed once for their kernels"},
+                                                             {"quantize", "quantized once, within the tolerance"},
                                                              {"cast", "cast once"},
                                                              {"concat", "merged once"},
                                                              {"other", "results computed once"}};

@@ -49,6 +49,6 @@ void widen_views(Expander& expander, ir::NodeId view, Laws laws);
 // move_expressions.cpp
 void move_expressions(Expander& expander);
 // round_operands.cpp
-void round_operands(Expander& expander, bool with_weights);
+void round_operands(Expander& expander);
 
 }  // namespace cairn::alternatives

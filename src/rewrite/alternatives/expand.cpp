@@ -49,7 +49,7 @@ Expansion expand(const ir::GraphData& graph, const Options& options) {
         }
     }
     move_expressions(expander);
-    if (options.round_operands) round_operands(expander, options.round_weights);
+    if (options.round_operands) round_operands(expander);
     Expansion result = expander.finish();
     result.classes = proved(*result.graph, result.classes, options.stop);
     return result;

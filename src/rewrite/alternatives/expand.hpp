@@ -17,8 +17,6 @@ struct Options {
     /// True if there are kernels that widen operands themselves (Kernel::widened_inputs): operands of products may
     /// then be read rounded (EClasses::rounded).
     bool round_operands = false;
-    /// Those operands may be bound too: weights, rounded when they are bound.
-    bool round_weights = false;
 };
 
 /// A graph with further expressions of its values, and their e-classes.

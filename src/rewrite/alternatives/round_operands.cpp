@@ -13,13 +13,13 @@ using ir::Node;
 using ir::NodeId;
 using ir::Op;
 
-// Smaller values are read from a cache unrounded, and smaller weights take little memory: 256 KiB.
+// Smaller values are read from a cache unrounded: 256 KiB.
 constexpr std::int64_t min_elements = 1 << 16;
 
-/// True for a value of f32 that is large for some sizes.
+/// True for a value that is computed in f32 in each run and is large for some sizes.
 bool is_worth_rounding(const Expander& e, NodeId id) {
     const Node& node = e.node(id);
-    if (node.dtype != DType::f32 || ir::is_state_version(node)) return false;
+    if (node.dtype != DType::f32 || e.is_bound(id) || ir::is_state_version(node)) return false;
     if (node.op == Op::cast && is_widening(e.node(node.operands[0]).dtype, node.dtype)) return false;
     return element_count(node.shape).upper_bound() >= min_elements;
 }
@@ -32,9 +32,8 @@ bool is_worth_rounding(const Expander& e, NodeId id) {
 //     %3 = transpose %2                        %3 = transpose %2     %5 = cast %2     %6 = transpose %5
 //     %4 = matmul %1, %3 : f32[64,4096]   ->   %4 = matmul %1, %3    %2 rounded: %5   %3 rounded: %6
 //
-// A slice is rounded by itself: others may read the rest of the value it is cut from. A weight is rounded once, when it
-// is bound, and takes half the memory.
-void round_operands(Expander& e, bool with_weights) {
+// A slice is rounded by itself: others may read the rest of the value it is cut from.
+void round_operands(Expander& e) {
     const NodeId count = e.size();
     for (NodeId product = 0; product < count; ++product) {
         e.go_on();
@@ -44,7 +43,7 @@ void round_operands(Expander& e, bool with_weights) {
         for (; is_single_view(e.node(whole)) && e.node(whole).op != Op::slice && views.size() < max_views;
              whole = e.node(whole).operands[0])
             views.push_back(whole);
-        if (!is_worth_rounding(e, whole) || (e.is_bound(whole) && !with_weights)) continue;
+        if (!is_worth_rounding(e, whole)) continue;
         const Attributes narrow{{"dtype", std::vector<Dim>{static_cast<int>(DType::bf16)}}};
         std::optional<NodeId> rounded = e.make(Op::cast, {whole}, narrow, whole);
         // A value that the program rounds itself is left out: the program may round it otherwise too.

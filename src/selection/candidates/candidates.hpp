@@ -75,15 +75,16 @@ public:
     Device device_of_output(const ir::Output& output) const;
 
     /// Finds the layouts in which kernels can write the results of these matches: computed layouts in a run, packed
-    /// ones at bind. Needed before of_match().
+    /// ones at bind; within a tolerance also those to which kernels quantize large bound operands. Needed before
+    /// of_match().
     void find_layouts(std::span<const fusion::Match> matches);
     /// The layouts in which kernels can write a value, named by its first expression; in order of the matches. A value
     /// of a run that is a reshape of an entire value also has the layouts of that value; a bound matrix that is a view
     /// of a written one, plain or transposed, has those of that matrix, by the names that describe the view.
     std::span<const std::string_view> layouts_of(ir::NodeId value) const noexcept;
-    /// The bytes of a bound value in a layout in which a kernel of a match writes it; empty for other goals, whose
-    /// bytes are those of their elements, but for padding.
-    std::optional<double> bytes_written_at_bind(const Goal& goal) const;
+    /// The bytes of a bound value in a layout, without the padding of small matrices; empty for plain ones and values of
+    /// a run.
+    std::optional<double> packed_bytes(const Goal& goal) const;
     /// The tensor that the memory of a goal in a layout holds, with the layout.
     TensorDesc tensor_in_layout(const Goal& goal) const;
     /// All candidates of a match. Each kernel of its definition is queried with operands read in place and, if it
@@ -163,6 +164,7 @@ private:
     std::vector<DType> rounded_dtypes(const Kernel& kernel, const fusion::Match& match) const;
     std::vector<KernelOperands> as_packed(const Kernel& kernel, const KernelOperands& strided) const;
     const TensorDesc* written_at_bind(const Goal& goal) const;
+    void add_quantized_layouts(std::span<const fusion::Match> matches, std::vector<LayoutNames>& found);
     std::string_view layout_through_view(ir::NodeId node, const Shape& matrix, std::string_view name) const;
     std::vector<KernelOperands> in_computed_layouts(const Kernel& kernel, const KernelOperands& operands) const;
     LayoutNames written_layouts(const Kernel& kernel, const fusion::Match& match, KernelQuery& plain);

@@ -26,7 +26,8 @@ Goal Candidates::packed(NodeId node, std::string_view name, Device device) const
 }
 
 /// The operands with those packed that the kernel reads packed, in all combinations of the layouts in which it reads
-/// them: the first one named for an input, and those in which a kernel writes the value. Empty if one cannot be packed.
+/// them: the first one named for an input, and those in which a kernel writes or quantizes the value. Empty if one
+/// cannot be packed.
 std::vector<KernelOperands> Candidates::as_packed(const Kernel& kernel, const KernelOperands& strided) const {
     if (!use_packed_ || kernel.packed_inputs.empty()) return {};
     std::vector<KernelOperands> all{strided};
@@ -142,9 +143,40 @@ void Candidates::find_layouts(std::span<const fusion::Match> matches) {
                 if (layout(name)->holds_reshapes) add(found[classes_.value_of(id)], name);
         }
     }
+    add_quantized_layouts(matches, found);
     if (found == layouts_) return;
     layouts_ = std::move(found);
     candidate_cache_.forget();
+}
+
+/// Adds the layouts to which kernels quantize large right operands of products, within the tolerance; other reads of
+/// the same matrix, as those of an embedding, may then read these, too. Matrices that kernels write in layouts of their
+/// own are left out: those are smaller.
+void Candidates::add_quantized_layouts(std::span<const fusion::Match> matches, std::vector<LayoutNames>& found) {
+    constexpr std::int64_t min_elements = 1 << 16;  // smaller ones are read from a cache
+    if (query_cache_.tolerance() == 0 || !use_packed_) return;
+    std::vector<bool> seen(graph_->nodes().size());
+    std::vector<bool> is_multiplied(graph_->nodes().size());
+    for (const ir::Node& node : graph_->nodes())
+        if (node.op == ir::Op::matmul) is_multiplied[views_[node.operands[1]].base] = true;
+    const auto add = [&](NodeId node) {
+        const ir::Node& matrix = graph_->node(node);
+        const NodeId value = classes_.value_of(node);
+        if (!bound_[node] || !is_multiplied[views_[node].base] || seen[value] || matrix.shape.size() != 2) return;
+        seen[value] = true;
+        if (element_count(matrix.shape).upper_bound() < min_elements) return;
+        if (!found.empty() && !found[value].empty()) return;
+        for (const Layout& row : kernels_->layouts) {
+            if (row.is_computed) continue;
+            const Goal goal = packed(node, row.name);
+            const std::vector<Candidate> packings = of_packing(goal.value, goal.place.layout);
+            if (std::none_of(packings.begin(), packings.end(), [](const Candidate& c) { return c.error() > 0; }))
+                continue;
+            found.resize(graph_->nodes().size());
+            found[value].push_back(row.name);
+        }
+    };
+    for (const fusion::Match& match : matches) std::for_each(match.inputs.begin(), match.inputs.end(), add);
 }
 
 /// The layout in which a node holds a matrix that is in layout `name` in the memory that the node is a view of: the
@@ -170,10 +202,17 @@ const TensorDesc* Candidates::written_at_bind(const Goal& goal) const {
     return written == found->second.end() ? nullptr : *written;
 }
 
-std::optional<double> Candidates::bytes_written_at_bind(const Goal& goal) const {
-    const TensorDesc* const written = written_at_bind(goal);
-    if (written == nullptr) return std::nullopt;
-    return static_cast<double>(types::bytes_in_layout(*layout(written->layout), *written).constant());
+std::optional<double> Candidates::packed_bytes(const Goal& goal) const {
+    if (goal.place.layout.empty() || !bound_[goal.value]) return std::nullopt;
+    const auto bytes_of = [&](const TensorDesc& tensor) {
+        return static_cast<double>(types::bytes_in_layout(*layout(tensor.layout), tensor).constant());
+    };
+    if (const TensorDesc* const written = written_at_bind(goal)) return bytes_of(*written);
+    const ir::Node& node = graph_->node(goal.value);
+    TensorDesc tensor = TensorDesc::dense(node.dtype, node.shape);
+    const auto plain = static_cast<double>((element_count(node.shape) * Dim(size_of(node.dtype))).constant());
+    tensor.layout = goal.place.layout;
+    return std::min(plain, bytes_of(tensor));
 }
 
 TensorDesc Candidates::tensor_in_layout(const Goal& goal) const {

@@ -11,8 +11,8 @@ namespace cairn::test {
 namespace {
 
 /// Expands with round_operands only, all equivalence rules disabled.
-alternatives::Expansion rounded(const Graph& graph, bool with_weights = false) {
-    alternatives::Options options{.round_operands = true, .round_weights = with_weights};
+alternatives::Expansion rounded(const Graph& graph) {
+    alternatives::Options options{.round_operands = true};
     for (const alternatives::EquivalenceRule& row : alternatives::all_equivalence_rules())
         options.disabled.emplace_back(row.name);
     alternatives::Expansion expansion = alternatives::expand(*graph.data(), options);
@@ -68,19 +68,6 @@ TEST(RoundOperands, LargeF32OperandsOfTheRun) {
     EXPECT_EQ(count(computed(DType::f32), DType::f32, 1023), 0U) << "a cache holds it";
     for (const DType dtype : {DType::f64, DType::f16, DType::bf16}) EXPECT_EQ(count(computed(dtype), dtype), 0U);
     EXPECT_EQ(count([](Graph& g, const Dim&) { return tanh(g.weight("w", DType::f32, {1024, 64})); }), 0U);
-}
-
-TEST(RoundOperands, LargeF32WeightsOnRequest) {
-    const auto count_of = [](DType dtype, std::int64_t depth, bool with_weights) {
-        Graph g("g");
-        const Tensor x = g.input("x", dtype, {5, depth}), bias = g.weight("b", dtype, {64});
-        g.output("z", matmul(x, transpose(g.weight("w", dtype, {64, depth}), {1, 0})) + bias);
-        return rounded(g, with_weights).classes.all_rounded().size();
-    };
-    EXPECT_EQ(count_of(DType::f32, 1024, true), 2U) << "the weight and its transpose";
-    EXPECT_EQ(count_of(DType::f32, 1024, false), 0U);
-    EXPECT_EQ(count_of(DType::f32, 1023, true), 0U);
-    for (const DType dtype : {DType::f64, DType::f16, DType::bf16}) EXPECT_EQ(count_of(dtype, 1024, true), 0U);
 }
 
 TEST(RoundOperands, NotStatesNarrowOrRoundedValues) {

@@ -86,8 +86,9 @@ TEST_F(ValueLayoutsTest, ABoundMatrixIsReadInTheLayoutThatAKernelWrites) {
 
     const Goal goal{negated.id(), in_rows};
     EXPECT_EQ(to_string(of.tensor_in_layout(goal)), "f32[6,4]@rows");
-    EXPECT_EQ(of.bytes_written_at_bind(goal), 72);
-    EXPECT_EQ(of.bytes_written_at_bind({negated.id(), {false, "panel", Device::cpu}}), std::nullopt);
+    EXPECT_EQ(of.packed_bytes(goal), 72);
+    EXPECT_EQ(of.packed_bytes({w.id(), {false, "panel", Device::cpu}}), 24) << "of its first two sizes";
+    EXPECT_EQ(of.packed_bytes({negated.id(), {false, {}, Device::cpu}}), std::nullopt);
 }
 
 // Parts of the matrix, and the same elements as another matrix, lie elsewhere in the layout.
@@ -100,6 +101,67 @@ TEST_F(ValueLayoutsTest, OtherViewsAreNotReadInIt) {
     EXPECT_EQ(layouts_read(transpose(reshape(negated, {8, 3}), {1, 0})), (Texts{"panel", ""}));
     EXPECT_EQ(layouts_read(negated), (Texts{"panel", ""})) << "its layout is rows.t";
     EXPECT_EQ(layouts_read(graph.weight("other", DType::f32, {6, 4})), (Texts{"panel", ""}));
+}
+
+class QuantizedLayoutsTest : public ValueLayoutsTest {
+protected:
+    QuantizedLayoutsTest() {
+        Kernel quantize;
+        quantize.id = "quantize@1";
+        quantize.definition = "pack";
+        quantize.accepts = [](const Problem& problem) {
+            return problem.outputs[0].layout == "rows" ? Refusal() : "makes rows";
+        };
+        quantize.cost = [](const Problem&) { return Cost(); };
+        quantize.error = [](const Problem&) { return 1e-3; };
+        kernels.kernels.push_back(quantize);
+        costs.tolerance = 1e-2;
+    }
+    /// The layouts of a weight in products of which it is the right operand.
+    Texts layouts_of_product(const Tensor& weight) {
+        const Tensor x = graph.input("y" + std::to_string(inputs), DType::f32, {2, weight.dim(0)});
+        matches = {match_of(matmul(x, weight), "matmul", {x.id(), weight.id()})};
+        return layouts_read(weight);
+    }
+};
+
+TEST_F(QuantizedLayoutsTest, LargeRightOperandsOfProductsWithinTheTolerance) {
+    const Tensor large = graph.weight("large", DType::f32, {256, 512});
+    EXPECT_EQ(layouts_of_product(large), (Texts{"panel", "rows", ""}));
+    EXPECT_EQ(layouts_of_product(graph.weight("small", DType::f32, {256, 255})), (Texts{"panel", ""}));
+    costs.tolerance = 1e-4;
+    EXPECT_EQ(layouts_of_product(large), (Texts{"panel", ""}));
+    costs.tolerance = 0;
+    EXPECT_EQ(layouts_of_product(large), (Texts{"panel", ""}));
+}
+
+TEST_F(QuantizedLayoutsTest, ATableIsReadTransposedInTheSameForm) {
+    const Tensor table = graph.weight("table", DType::f32, {512, 256}), turned = transpose(table, {1, 0});
+    EXPECT_EQ(layouts_of_product(turned), (Texts{"panel", "rows", ""}));
+    Candidates of = candidates();
+    EXPECT_EQ(of.packed(turned.id(), "rows"), (Goal{table.id(), in_rows}));
+    const std::vector<Candidate> made = of.of_packing(table.id(), "rows.t");
+    ASSERT_EQ(made.size(), 1U);
+    EXPECT_EQ(to_string(*made[0].problem), "pack | f32[256,512]:(1,256)! -> f32[256,512]@rows");
+    EXPECT_EQ(made[0].error(), 1e-3);
+}
+
+TEST_F(QuantizedLayoutsTest, NotOperandsOfOtherOpsAndNotWhatIsWrittenInALayout) {
+    const Tensor x = graph.input("x", DType::f32, {256, 512}), w = graph.weight("w", DType::f32, {256, 512});
+    matches = {match_of(x + w, "add", {x.id(), w.id()})};
+    EXPECT_EQ(layouts_read(graph.weight("none", DType::f32, {256, 512})), (Texts{"panel", ""})) << "no match reads it";
+    Candidates of = candidates();
+    of.find_layouts(matches);
+    EXPECT_TRUE(of.layouts_of(w.id()).empty());
+
+    const Tensor coded = graph.weight("coded", DType::f32, {512, 256}), decoded = -coded,
+                 turned = transpose(decoded, {1, 0});
+    const Tensor y = graph.input("coded_x", DType::f32, {2, 256});
+    matches = {match_of(decoded, "decode", {coded.id()}), match_of(matmul(y, turned), "matmul", {y.id(), turned.id()})};
+    Candidates other = candidates();
+    other.find_layouts(matches);
+    EXPECT_EQ(other.of_packing(decoded.id(), "rows.t").size(), 1U) << "it could be";
+    EXPECT_EQ(other.layouts_of(turned.id()).size(), 1U) << "but is written so without an error";
 }
 
 // A packed layout is no layout of a run, and one of a run is none of a bound value.
