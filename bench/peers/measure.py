@@ -11,6 +11,8 @@ import pathlib
 import resource
 import time
 
+import workloads
+
 options = argparse.ArgumentParser()
 options.add_argument("engine")
 options.add_argument("work")
@@ -18,6 +20,7 @@ options.add_argument("models", type=pathlib.Path)
 options.add_argument("--threads", type=int, default=2)
 options.add_argument("--seconds", type=float, default=0)
 options.add_argument("--logits", type=pathlib.Path)
+options.add_argument("--precision", choices=workloads.PRECISIONS, default="f32")
 options = options.parse_args()
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[variable] = str(options.threads)
@@ -26,7 +29,6 @@ os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(options.models.parent / "in
 import numpy as np
 
 import recipe
-import workloads
 
 WORK = workloads.same_result(options.work)
 LENGTH, ROWS = workloads.length(WORK)
@@ -53,6 +55,8 @@ class Torch:
         name = "gpt2" if IS_GPT2 else "distilbert"
         made = torch_models.Gpt2() if IS_GPT2 else torch_models.DistilBert()
         made.take(load_file(options.models / name / "model.safetensors"))
+        if options.precision == "16":
+            made.to(self.torch.bfloat16)
         ids = self.torch.from_numpy(IDS)
         self.inputs = (ids,) if IS_GPT2 else (ids, self.torch.ones(ids.shape, dtype=self.torch.bool))
         if DECODES:
@@ -65,7 +69,7 @@ class Torch:
 
     def run(self):
         result = self.model(*self.inputs)
-        return (result[0] if IS_GPT2 else result).numpy()
+        return (result[0] if IS_GPT2 else result).float().numpy()
 
 
 class TorchCompiled(Torch):
@@ -86,7 +90,8 @@ class OnnxRuntime:
     def load(self):
         settings = self.ort.SessionOptions()
         settings.intra_op_num_threads, settings.inter_op_num_threads = options.threads, 1
-        session = self.ort.InferenceSession(options.models / "onnx" / WORK / "model.onnx", settings, ["CPUExecutionProvider"])
+        folder = {"f32": "onnx", "8": "onnx-int8"}[options.precision]
+        session = self.ort.InferenceSession(options.models / folder / WORK / "model.onnx", settings, ["CPUExecutionProvider"])
         self.binding = session.io_binding()
         for name, value in inputs_of(lambda: self.states()):
             self.binding.bind_cpu_input(name, value)
@@ -111,8 +116,10 @@ class OpenVino:
 
     def load(self):
         core = self.ov.Core()
-        settings = {"INFERENCE_NUM_THREADS": options.threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
-        compiled = core.compile_model(options.models / "openvino" / f"{WORK}.xml", "CPU", settings)
+        hint = "bf16" if options.precision == "16" else "f32"
+        settings = {"INFERENCE_NUM_THREADS": options.threads, "INFERENCE_PRECISION_HINT": hint, "PERFORMANCE_HINT": "LATENCY"}
+        folder = "openvino-int8" if options.precision == "8" else "openvino"
+        compiled = core.compile_model(options.models / folder / f"{WORK}.xml", "CPU", settings)
         self.request = compiled.create_infer_request()
         for name, value in inputs_of(lambda: self.states(core, settings)):
             self.request.set_tensor(name, self.ov.Tensor(value))
@@ -149,7 +156,7 @@ class Llama:
         self.silent = lib.llama_log_callback(lambda level, text, data: None)
         lib.llama_log_set(self.silent, None)
         lib.llama_backend_init()
-        name = "gpt2" if IS_GPT2 else "distilbert"
+        name = ("gpt2" if IS_GPT2 else "distilbert") + {"f32": "", "16": "-bf16", "8": "-q8_0"}[options.precision]
         self.model = lib.llama_model_load_from_file(str(options.models / f"{name}.gguf").encode(), lib.llama_model_default_params())
         settings = lib.llama_context_default_params()
         settings.n_ctx, settings.n_batch, settings.n_ubatch = (1024 if IS_GPT2 else 512), 512, 512
@@ -196,7 +203,8 @@ class CTranslate2:
         self.lib, self.version = ctranslate2, ctranslate2.__version__
 
     def load(self):
-        settings = {"device": "cpu", "compute_type": "float32", "inter_threads": 1, "intra_threads": options.threads}
+        computed = {"f32": "float32", "16": "bfloat16", "8": "int8_float32"}[options.precision]
+        settings = {"device": "cpu", "compute_type": computed, "inter_threads": 1, "intra_threads": options.threads}
         if IS_GPT2:
             self.model = self.lib.Generator(str(options.models / "ctranslate2" / "gpt2"), **settings)
             self.tokens = [[f"t{i}" for i in IDS[0]]]

@@ -3,7 +3,7 @@
     prepare.py FOLDER GOLDEN PART
 
 weights: config.json and model.safetensors, as Hugging Face lays them out. reference: logits in float64. onnx, openvino, llama, ctranslate2: the
-same models in each peer's format, in f32."""
+same models in each peer's format, in f32. onnx-int8, openvino-int8, llama-bf16, llama-q8_0: converted by the peers' own tools."""
 import json
 import pathlib
 import sys
@@ -165,6 +165,54 @@ def llama():
     finish(made)
 
 
+def onnx_int8():
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    for work in workloads.WORKS:
+        if workloads.is_start(work):
+            continue
+        folder = FOLDER / "onnx-int8" / work
+        folder.mkdir(parents=True, exist_ok=True)
+        quantize_dynamic(FOLDER / "onnx" / work / "model.onnx", folder / "model.onnx", per_channel=True, weight_type=QuantType.QInt8)
+
+
+def openvino_int8():
+    import nncf
+    import openvino as ov
+
+    for work in workloads.WORKS:
+        if workloads.is_start(work):
+            continue
+        (FOLDER / "openvino-int8").mkdir(exist_ok=True)
+        model = nncf.compress_weights(ov.Core().read_model(FOLDER / "onnx" / work / "model.onnx"), mode=nncf.CompressWeightsMode.INT8_SYM)
+        ov.save_model(model, FOLDER / "openvino-int8" / f"{work}.xml", compress_to_fp16=False)
+
+
+def llama_quantized(suffix, file_type):
+    import llama_cpp as lib
+
+    silent = lib.llama_log_callback(lambda level, text, data: None)
+    lib.llama_log_set(silent, None)
+    settings = lib.llama_model_quantize_default_params()
+    settings.ftype = file_type
+    for name in ("gpt2", "distilbert"):
+        done = lib.llama_model_quantize(str(FOLDER / f"{name}.gguf").encode(), str(FOLDER / f"{name}-{suffix}.gguf").encode(), settings)
+        if done != 0:
+            raise SystemExit(f"llama_model_quantize failed for {name}: {done}")
+
+
+def llama_bf16():
+    import llama_cpp
+
+    llama_quantized("bf16", llama_cpp.LLAMA_FTYPE_MOSTLY_BF16)
+
+
+def llama_q8_0():
+    import llama_cpp
+
+    llama_quantized("q8_0", llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0)
+
+
 def ctranslate2():
     from ctranslate2.specs import common_spec, transformer_spec
 
@@ -220,4 +268,5 @@ def ctranslate2():
     save(spec, "distilbert", 30522)
 
 
-{"weights": weights, "reference": reference, "onnx": onnx, "openvino": openvino, "llama": llama, "ctranslate2": ctranslate2}[PART]()
+{"weights": weights, "reference": reference, "onnx": onnx, "openvino": openvino, "llama": llama, "ctranslate2": ctranslate2,
+ "onnx-int8": onnx_int8, "openvino-int8": openvino_int8, "llama-bf16": llama_bf16, "llama-q8_0": llama_q8_0}[PART]()

@@ -7,7 +7,6 @@ from xml.sax.saxutils import escape
 
 import workloads
 
-LARGEST_ERROR = 1e-3
 BEGIN, END = "<!-- speed: written by bench/peers/run.py -->", "<!-- end of speed -->"
 
 
@@ -23,7 +22,8 @@ def machine():
 class Found:
     """Results of one engine on one workload over all rounds; milliseconds and MiB."""
 
-    def __init__(self, rows):
+    def __init__(self, rows, precision):
+        self.largest_error = workloads.PRECISIONS[precision][2]
         self.failed = next((row["failed"] for row in rows if "failed" in row), None)
         good = [row for row in rows if "failed" not in row]
         if not good:
@@ -39,17 +39,18 @@ class Found:
         self.version = good[0].get("version")
 
     def is_ranked(self):
-        return self.failed is None and self.error <= LARGEST_ERROR
+        return self.failed is None and self.error <= self.largest_error
 
 
 class Results:
-    def __init__(self, rows):
+    def __init__(self, rows, precision):
+        self.precision = precision
         self.rows = [row for row in rows if row["round"] > 0]
         self.tunes = {row["work"]: row["tune_seconds"] for row in rows if "tune_seconds" in row}
         self.rounds = sorted({row["round"] for row in self.rows})
         self.works = [work for work in workloads.WORKS if any(row["work"] == work for row in self.rows)]
         self.engines = [engine for engine in workloads.ENGINES if any(row["engine"] == engine for row in self.rows)]
-        self.found = {(work, engine): Found(found) for work in self.works for engine in self.engines
+        self.found = {(work, engine): Found(found, precision) for work in self.works for engine in self.engines
                       if (found := [row for row in self.rows if row["work"] == work and row["engine"] == engine])}
         calibrated = [row for row in self.rows if "peak_flops_per_second" in row]
         self.flops = max((row["peak_flops_per_second"] for row in calibrated), default=0)
@@ -154,7 +155,7 @@ def text_of(results, name, image, threads):
     versions = ", ".join(f"{workloads.ENGINES[engine]} {found.version}" for engine in results.engines
                          if (found := next((f for (_, e), f in results.found.items() if e == engine and f.failed is None), None)) and found.version)
     lines = [f"# Cairn compared with its peers: {name}", "",
-             f"{threads} threads, f32, {len(results.rounds)} interleaved round{'' if len(results.rounds) == 1 else 's'}; [how](../peers/README.md). {versions}.", "",
+             f"{threads} threads, {workloads.PRECISIONS[results.precision][0]}, {len(results.rounds)} interleaved round{'' if len(results.rounds) == 1 else 's'}; [how](../peers/README.md). {versions}.", "",
              f"![times]({image})", "", *summary(results), "", "Bold: the fastest. The highest rates calibrated in these rounds: "
              f"{results.flops / 1e9:.0f} GFLOP/s, {results.bandwidth / 1e9:.1f} GB/s.", ""]
     for work in results.works:
@@ -190,15 +191,17 @@ def show_in_readme(readme, results, page, image, name, threads):
 
 def write(rows, root, options):
     """Writes the page, the plot and the part of README.md. Returns the path of the page."""
-    results = Results(rows)
+    results = Results(rows, options.precision)
     if not results.rows:
         raise SystemExit("nothing has been timed")
     name, slug = machine()
     folder = root / "bench" / "results"
     folder.mkdir(exist_ok=True)
-    stem = f"{time.strftime('%Y-%m-%d')}-{slug}"
+    is_f32 = options.precision == "f32"
+    stem = f"{time.strftime('%Y-%m-%d')}-{slug}" + ("" if is_f32 else f"-{options.precision}-bit")
     (folder / f"{stem}.svg").write_text(picture(results), encoding="utf-8")
     path = folder / f"{stem}.md"
     path.write_text(text_of(results, name, f"{stem}.svg", options.threads), encoding="utf-8")
-    show_in_readme(root / "README.md", results, f"bench/results/{stem}.md", f"bench/results/{stem}.svg", name, options.threads)
+    if is_f32:
+        show_in_readme(root / "README.md", results, f"bench/results/{stem}.md", f"bench/results/{stem}.svg", name, options.threads)
     return path

@@ -26,11 +26,13 @@ import workloads
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PARTS = ("weights", "reference", "onnx", "openvino", "llama", "ctranslate2")
+PARTS_OF = {"f32": (), "16": ("llama-bf16",), "8": ("llama-q8_0", "onnx-int8", "openvino-int8")}
 SOURCES = ("prepare.py", "recipe.py", "torch_models.py", "workloads.py")
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--precision", choices=workloads.PRECISIONS, default="f32", help="of what the engines compute in; 16 and 8: bits of weights")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--turn-seconds", type=float, default=2, help="of timed iterations in each measurement")
     parser.add_argument("--threads", type=int, default=2)
@@ -74,12 +76,12 @@ def install(folder):
     done.write_text(wanted)
 
 
-def prepare(folder):
+def prepare(folder, precision):
     """Runs prepare.py for each part that is missing or was written by other sources."""
     sources = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in SOURCES)).hexdigest()
     models = folder / "models"
     models.mkdir(parents=True, exist_ok=True)
-    for part in PARTS:
+    for part in PARTS + PARTS_OF[precision]:
         done = models / f"{part}.done"
         if done.exists() and done.read_text() == sources:
             continue
@@ -98,20 +100,32 @@ def read_rows(path):
         return [json.loads(line) for line in file if line.strip()]
 
 
+def file_of(options, name):
+    """The file or folder of that name for the precision of the run."""
+    folder = options.folder if options.precision == "f32" else options.folder / f"{options.precision}-bit"
+    return folder / name
+
+
+def tolerance(options):
+    allowed = workloads.PRECISIONS[options.precision][1]
+    return [] if allowed is None else ["--tolerance", allowed]
+
+
 def command_of(options, engine, work, logits):
     """The command of a measurement, and the file to delete before it (or None)."""
     models = options.folder / "models"
     timed = not workloads.is_start(work)
     if not engine.startswith("cairn"):
-        command = [python_of(options.folder), HERE / "measure.py", engine, work, models, "--threads", options.threads, "--logits", logits]
+        command = [python_of(options.folder), HERE / "measure.py", engine, work, models, "--threads", options.threads, "--logits", logits,
+                   "--precision", options.precision]
         return command + (["--seconds", options.turn_seconds] if timed else []), None
     _, model, task = workloads.WORKS[work]
     tuned = engine != "cairn-untuned"
-    database = options.folder / ("tuned.db" if tuned else "untuned.db")
+    database = file_of(options, "tuned.db" if tuned else "untuned.db")
     command = [options.build / "bench" / "model_bench", "--model", models / model, *task, "--threads", options.threads, "--mode", "cached",
-               "--db", database, "--logits", logits, "--json"]
+               "--db", database, "--logits", logits, "--json", *tolerance(options)]
     if engine == "cairn-kept":
-        return [*command, "--iterations", 1, "--cache-dir", options.folder / "kept" / model], None
+        return [*command, "--iterations", 1, "--cache-dir", file_of(options, "kept") / model], None
     return command + (["--iterations", 5, "--seconds", options.turn_seconds] if timed else ["--iterations", 1]), None if tuned else database
 
 
@@ -212,7 +226,7 @@ def tune(options, work):
     """Tunes Cairn in mode normal until the budget is spent or nothing is left to measure."""
     _, model, task = workloads.WORKS[work]
     command = [options.build / "bench" / "model_bench", "--model", options.folder / "models" / model, *task, "--threads", options.threads,
-               "--mode", "normal", "--budget", options.budget, "--db", options.folder / "tuned.db", "--iterations", 1, "--json"]
+               "--mode", "normal", "--budget", options.budget, "--db", file_of(options, "tuned.db"), "--iterations", 1, "--json", *tolerance(options)]
     out, _, _ = run_capped(command, options.budget + options.cap)
     return {"round": 0, "engine": "cairn-tuned", "work": work, "tune_seconds": json.loads(out)["compile_seconds"]}
 
@@ -235,7 +249,7 @@ def steps_of(options):
         for work in options.works:
             first = (number - 1) % len(options.engines)
             steps += [(number, engine, work) for engine in options.engines[first:] + options.engines[:first]
-                      if workloads.is_done_by(engine, work)]
+                      if workloads.is_done_by(engine, work) and engine in workloads.PRECISIONS[options.precision][3]]
     return steps
 
 
@@ -255,16 +269,17 @@ def told(row):
 def main():
     begin = time.monotonic()
     options = arguments()
-    rows_file = options.folder / "rows.jsonl"
+    rows_file = file_of(options, "rows.jsonl")
+    rows_file.parent.mkdir(parents=True, exist_ok=True)
     if not options.page:
         if not (options.build / "bench" / "model_bench").exists():
             raise SystemExit(f"{options.build}/bench/model_bench does not exist: build the preset release first")
         install(options.folder)
-        prepare(options.folder)
+        prepare(options.folder, options.precision)
         if options.prepare:
             return 0
         if not options.resume:
-            for file in (rows_file, *options.folder.glob("tuned.db*")):
+            for file in (rows_file, *rows_file.parent.glob("tuned.db*")):
                 file.unlink(missing_ok=True)
         rows = read_rows(rows_file)
         done = {(row["round"], row["engine"], row["work"]) for row in rows}

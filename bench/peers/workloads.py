@@ -26,6 +26,14 @@ ENGINES = {
 
 MAX_DISTURBANCE = 0.15
 
+# What the engines may compute in, by name: its title, the tolerance that Cairn is given, the largest error of a ranked engine, and
+# the engines that have it.
+PRECISIONS = {
+    "f32": ("f32", None, 1e-3, set(ENGINES)),
+    "16": ("weights of 16 bits", 1e-3, 0.05, set(ENGINES) - {"onnxruntime"}),
+    "8": ("weights of 8 bits", 0.1, 0.2, set(ENGINES) - {"torch-eager", "torch-compile"}),
+}
+
 
 def is_start(work):
     return work.endswith("-start")
