@@ -47,8 +47,9 @@ bool is_last_half(const Problem& problem) { return problem.attributes.integer("g
 // The default of each knob was best for most products on one machine; other machines have other caches and memory
 // latencies. `spread` exists for levels whose tiles have more rows than L1 may have ways: rows of x that map to one
 // cache set are copied with a padded stride. Some caches have enough ways without it.
+constexpr std::int64_t default_ahead = 96;
 std::vector<Knob> knobs(bool pads_rows) {
-    std::vector<Knob> all = {{"depth", {1024, 512}}, {"ahead", {96, 64}}};
+    std::vector<Knob> all = {{"depth", {1024, 512}}, {"ahead", {default_ahead, 64}}};
     if (pads_rows) all.push_back({"spread", {1, 0}});
     return all;
 }
@@ -293,7 +294,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
     for (std::size_t i = 0; plan->by_columns && i < problem.outputs.size(); ++i)
         plan->first_column[i] = problem.attributes.dims("columns")[i].constant();
     plan->depth = setting["depth"];
-    plan->ahead = setting["ahead"];
+    plan->ahead = parts_in(operands) > 0 ? default_ahead : setting["ahead"];
     plan->pending_sums = pending_sums(problem, form, setting);
     plan->widened_bytes = widened_bytes(problem, setting);
     plan->split_bytes = split_bytes(problem, parts_of_weight(problem.inputs[1], parts_in(operands)), setting);
@@ -457,9 +458,13 @@ void add_in_parts(std::vector<Kernel>& kernels, FeatureSet needs, Run run, const
             if (!depth.is_constant() || depth.constant() < least_depth_of_parts) return "needs a depth of at least 32";
             return is_exact ? Refusal() : refuse_discrete_steps(problem);
         };
+        // The other knob is of products with few rows.
+        std::erase_if(made.knobs, [](const Knob& knob) { return knob.name == "ahead"; });
         made.redundant = [](const Problem& problem, const Setting& setting) -> Refusal {
             if (provably_le(rows_of_x(problem), few_rows_of_floats)) return "multiplies few rows as floats";
-            return redundant<false>(problem, setting);
+            const bool has_one_part = provably_le(problem.inputs[0].shape.back(), setting["depth"]);
+            return has_one_part && setting["depth"] != 1024 ? "reads a whole panel at once, whatever the depth setting"
+                                                            : "";
         };
         if (!is_exact) made.error = error_of<operands>;
         for (int weight = 1; weight <= static_cast<int>(weights_of(form)); ++weight)
