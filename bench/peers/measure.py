@@ -157,7 +157,10 @@ class Llama:
         lib.llama_log_set(self.silent, None)
         lib.llama_backend_init()
         name = ("gpt2" if IS_GPT2 else "distilbert") + {"f32": "", "16": "-bf16", "8": "-q8_0"}[options.precision]
-        self.model = lib.llama_model_load_from_file(str(options.models / f"{name}.gguf").encode(), lib.llama_model_default_params())
+        how = lib.llama_model_default_params()
+        if options.precision == "8":
+            how.use_extra_bufts = False  # with repacked weights this version crashes on CPUs with AMX
+        self.model = lib.llama_model_load_from_file(str(options.models / f"{name}.gguf").encode(), how)
         settings = lib.llama_context_default_params()
         settings.n_ctx, settings.n_batch, settings.n_ubatch = (1024 if IS_GPT2 else 512), 512, 512
         settings.n_threads = settings.n_threads_batch = options.threads

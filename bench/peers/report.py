@@ -57,9 +57,10 @@ class Results:
         self.bandwidth = max((row["read_bytes_per_second"] for row in calibrated), default=0)
 
     def limit(self, work):
-        """Roofline limit in milliseconds and what determines it. None for starts and without Cairn's minimum work."""
+        """Roofline limit in milliseconds and what determines it. None for starts, without Cairn's minimum work, and for other precisions than
+        f32, of which the calibrated rates are."""
         row = next((row for row in self.rows if row["work"] == work and "needed_flops" in row), None)
-        if row is None or workloads.is_start(work) or self.flops == 0:
+        if row is None or self.precision != "f32" or workloads.is_start(work) or self.flops == 0:
             return None
         compute, read = 1e3 * row["needed_flops"] / self.flops, 1e3 * row["needed_bytes"] / self.bandwidth
         return (compute, "multiply-adds") if compute >= read else (read, "reading")
@@ -115,7 +116,8 @@ def summary(results):
                 cells.append(f"**{found.best:.1f}**" if found.best == fastest[work] else f"{found.best:.1f}")
         lines.append(f"| {workloads.ENGINES[engine]} | " + " | ".join(cells) + " |")
     limits = [results.limit(work) for work in results.works]
-    lines.append("| *limit of the machine* | " + " | ".join(f"{limit[0]:.1f}" if limit else "-" for limit in limits) + " |")
+    if any(limits):
+        lines.append("| *limit of the machine* | " + " | ".join(f"{limit[0]:.1f}" if limit else "-" for limit in limits) + " |")
     return lines
 
 

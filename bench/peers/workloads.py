@@ -30,8 +30,8 @@ MAX_DISTURBANCE = 0.15
 # the engines that have it.
 PRECISIONS = {
     "f32": ("f32", None, 1e-3, set(ENGINES)),
-    "16": ("weights of 16 bits", 1e-3, 0.05, set(ENGINES) - {"onnxruntime"}),
-    "8": ("weights of 8 bits", 0.1, 0.2, set(ENGINES) - {"torch-eager", "torch-compile"}),
+    "16": ("bf16 (Cairn: within a tolerance of 0.05)", 0.05, 0.05, set(ENGINES) - {"onnxruntime"}),
+    "8": ("weights of 8 bits (Cairn: within a tolerance of 0.1)", 0.1, 0.2, set(ENGINES) - {"torch-eager", "torch-compile"}),
 }
 
 
