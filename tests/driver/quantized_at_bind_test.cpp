@@ -1,4 +1,5 @@
 #include "cairn/cairn.hpp"
+#include "tests/driver/relative_distance.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,14 +82,6 @@ protected:
         const auto logits = model.output("logits").as<float>();
         return {logits.begin(), logits.end()};
     }
-    static double relative_error(const std::vector<float>& found, const std::vector<float>& wanted) {
-        double errors = 0, squares = 0;
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            errors += std::pow(static_cast<double>(found[i]) - wanted[i], 2);
-            squares += std::pow(static_cast<double>(wanted[i]), 2);
-        }
-        return std::sqrt(errors / squares);
-    }
 
     const Context context;
 };
@@ -104,8 +97,8 @@ TEST_F(QuantizedAtBind, TakeHalfOrAQuarterOfTheMemoryWithinTheTolerance) {
         model.bind(weights());
         EXPECT_EQ(count(model, "cpu.panel.pack_q16b"), tolerance < 0.01 ? 5U : 0U);
         EXPECT_EQ(count(model, "cpu.panel.pack_q8b"), tolerance < 0.01 ? 0U : 5U);
-        EXPECT_LT(relative_error(logits_of(model, 9), wanted), tolerance);
-        EXPECT_GT(relative_error(logits_of(model, 9), wanted), 0);
+        EXPECT_LT(relative_distance(logits_of(model, 9), wanted), tolerance);
+        EXPECT_GT(relative_distance(logits_of(model, 9), wanted), 0);
         const ExplainedError error = model.explain().buckets.at(0).errors.at(0);
         EXPECT_TRUE(error.verified);
         EXPECT_FALSE(model.explain().buckets[0].fell_back);
@@ -171,9 +164,7 @@ TEST_F(QuantizedAtBind, OutliersAreWithinTheToleranceOrExact) {
         for (std::vector<float>* logits : {&found, &wanted})
             for (float& logit : *logits) logit = largest > 0 ? static_cast<float>(logit / largest) : logit;
         const double most = model.explain().buckets[0].fell_back ? 1e-5 : 0.1;
-        if (largest > 0) {
-            EXPECT_LT(relative_error(found, wanted), most) << outlier;
-        }
+        if (largest > 0) { EXPECT_LT(relative_distance(found, wanted), most) << outlier; }
     }
 }
 

@@ -1,4 +1,5 @@
 #include "kernels/cpu/panel/layout.hpp"
+#include "tests/driver/relative_distance.hpp"
 #include "tests/kernels/kernel_call.hpp"
 
 #include <gtest/gtest.h>
@@ -73,16 +74,6 @@ std::vector<float> normal(std::size_t count, unsigned seed, float scale = 1) {
     return made;
 }
 
-/// L2 norm of the error by that of the elements.
-double relative_error(const std::vector<float>& found, const std::vector<float>& wanted) {
-    double errors = 0, squares = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        errors += std::pow(static_cast<double>(found[i]) - wanted[i], 2);
-        squares += std::pow(static_cast<double>(wanted[i]), 2);
-    }
-    return std::sqrt(errors / squares);
-}
-
 TEST_P(QuantizeTest, EachElementIsWithinHalfOfAStep) {
     for (const auto& [depth, columns] : {std::pair<std::int64_t, std::int64_t>(32, 1), {64, 33}, {160, 70}}) {
         const std::vector<float> matrix = normal(static_cast<std::size_t>(depth * columns), 5),
@@ -109,14 +100,14 @@ TEST_P(QuantizeTest, ErrorsAreWithinWhatIsStated) {
     EXPECT_EQ(stated, quantizer().error);
     for (const float scale : {1e-30F, 1e-6F, 1.0F, 1e6F, 1e30F}) {
         const std::vector<float> matrix = normal(64 * 40, 3, scale);
-        const double error = relative_error(quantized(matrix, 64, 40), matrix);
+        const double error = relative_distance(quantized(matrix, 64, 40), matrix);
         EXPECT_LT(error, stated / 2) << scale;
         EXPECT_GT(error, stated / 16) << "the statement is not far above what is normal";
     }
     // The largest error: one element of each group is far larger than the others.
     std::vector<float> matrix = normal(64 * 40, 4);
     for (std::size_t n = 0; n < 80; ++n) matrix[n / 40 * 32 * 40 + n % 40] = 150;
-    EXPECT_LT(relative_error(quantized(matrix, 64, 40), matrix), stated);
+    EXPECT_LT(relative_distance(quantized(matrix, 64, 40), matrix), stated);
 }
 
 TEST_P(QuantizeTest, MultiplesOfAPowerOfTwoAreKept) {
