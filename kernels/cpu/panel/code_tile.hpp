@@ -305,7 +305,7 @@ void widen_codes(const Weight* from, std::int64_t depth, float* to) noexcept {
     }
 }
 
-/// Calls f with an element of the panels of a code layout, if its codes have at most `most_bits`.
+/// Calls f with an element of the panels of a code layout; does nothing if its codes have more than `most_bits` bits.
 template <int most_bits, typename F, int... layouts>
 CAIRN_INLINE void with_code(int layout, F f, std::integer_sequence<int, layouts...>) {
     const auto call = [&]<int at>(Code<at> code) __attribute__((always_inline)) {

@@ -46,10 +46,12 @@ bool is_last_half(const Problem& problem) { return problem.attributes.integer("g
 
 // The default of each knob was best for most products on one machine; other machines have other caches and memory
 // latencies. `spread` exists for levels whose tiles have more rows than L1 may have ways: rows of x that map to one
-// cache set are copied with a padded stride. Some caches have enough ways without it.
+// cache set are copied with a padded stride. Some caches have enough ways without it. `ahead` is of products with few
+// rows.
 constexpr std::int64_t default_ahead = 96;
-std::vector<Knob> knobs(bool pads_rows) {
-    std::vector<Knob> all = {{"depth", {1024, 512}}, {"ahead", {default_ahead, 64}}};
+std::vector<Knob> knobs(bool handles_few_rows, bool pads_rows) {
+    std::vector<Knob> all = {{"depth", {1024, 512}}};
+    if (handles_few_rows) all.push_back({"ahead", {default_ahead, 64}});
     if (pads_rows) all.push_back({"spread", {1, 0}});
     return all;
 }
@@ -166,20 +168,23 @@ constexpr std::int64_t few_rows_of_floats = 14;
 
 // Settings that behave as the first one are not measured again: few rows read a whole panel at once, use their own
 // prefetch distance, and are not copied.
-template <bool pads_rows>
+template <bool handles_few_rows, bool pads_rows>
 Refusal redundant(const Problem& problem, const Setting& setting) {
     constexpr int max_unpadded_rows = 12;
     const std::int64_t few =
         is_code_layout(problem.inputs[1].layout) ? PanelPlan::few_rows_of_codes : few_rows_of_floats;
     const TensorDesc& x = problem.inputs[0];
     const Dim rows = rows_of_x(problem);
-    const auto is_first = [&](const Knob& knob) { return setting[knob.name] == knob.values.front(); };
-    const std::vector<Knob> all = knobs(pads_rows);
-    if (!is_first(all[0]) && (provably_le(rows, few) || provably_le(x.shape.back(), setting["depth"])))
+    const std::vector<Knob> all = knobs(handles_few_rows, pads_rows);
+    const auto is_default = [&](std::string_view name) {
+        const auto knob = std::find_if(all.begin(), all.end(), [&](const Knob& each) { return each.name == name; });
+        return knob == all.end() || setting[knob->name] == knob->values.front();
+    };
+    if (!is_default("depth") && (provably_le(rows, few) || provably_le(x.shape.back(), setting["depth"])))
         return "reads a whole panel at once, whatever the depth setting";
-    if (!is_first(all[1]) && (provably_le(rows, 1) || provably_le(few + 1, rows)))
+    if (!is_default("ahead") && (provably_le(rows, 1) || provably_le(few + 1, rows)))
         return "prefetches the next panel tile by tile, or reads several panels at a time";
-    if (pads_rows && !is_first(all[2]) && (provably_le(rows, max_unpadded_rows) || !rows_conflict_in_cache(x)))
+    if (!is_default("spread") && (provably_le(rows, max_unpadded_rows) || !rows_conflict_in_cache(x)))
         return "has no rows of x with cache set conflicts";
     return {};
 }
@@ -268,6 +273,8 @@ constexpr int parts_in(Operands operands) {
         default: return 0;
     }
 }
+/// False for kernels that leave few rows to those of floats.
+constexpr bool handles_few_rows(Operands operands) { return parts_in(operands) == 0; }
 constexpr bool are_integers(Operands operands) { return operands != Operands::floats && parts_in(operands) == 0; }
 /// Number of bf16 parts of an element of a panel, of which a product with x in `parts` parts uses no more.
 int parts_of_weight(const TensorDesc& weight, int parts) {
@@ -294,7 +301,7 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
     for (std::size_t i = 0; plan->by_columns && i < problem.outputs.size(); ++i)
         plan->first_column[i] = problem.attributes.dims("columns")[i].constant();
     plan->depth = setting["depth"];
-    plan->ahead = parts_in(operands) > 0 ? default_ahead : setting["ahead"];
+    plan->ahead = handles_few_rows(operands) ? setting["ahead"] : default_ahead;
     plan->pending_sums = pending_sums(problem, form, setting);
     plan->widened_bytes = widened_bytes(problem, setting);
     plan->split_bytes = split_bytes(problem, parts_of_weight(problem.inputs[1], parts_in(operands)), setting);
@@ -385,9 +392,10 @@ Kernel kernel_of(const ProductForm& form, FeatureSet needs, Run run, const std::
     const bool pads_rows = needs.includes(levels::avx512) && operands == Operands::floats;
     made.workspace = pads_rows ? workspace<operands, true> : workspace<operands, false>;
     made.prepare = pads_rows ? prepare<operands, true> : prepare<operands, false>;
-    made.redundant = pads_rows ? redundant<true> : redundant<false>;
+    made.redundant =
+        pads_rows ? redundant<handles_few_rows(operands), true> : redundant<handles_few_rows(operands), false>;
     made.cost = cost<operands>;
-    made.knobs = knobs(pads_rows);
+    made.knobs = knobs(handles_few_rows(operands), pads_rows);
     for (int weight = 1; weight <= static_cast<int>(weights_of(form)); ++weight) {
         made.packed_inputs.push_back({weight, std::string(panel_layout)});
         for (const CodeLayout& layout : code_layouts)
@@ -458,13 +466,9 @@ void add_in_parts(std::vector<Kernel>& kernels, FeatureSet needs, Run run, const
             if (!depth.is_constant() || depth.constant() < least_depth_of_parts) return "needs a depth of at least 32";
             return is_exact ? Refusal() : refuse_discrete_steps(problem);
         };
-        // The other knob is of products with few rows.
-        std::erase_if(made.knobs, [](const Knob& knob) { return knob.name == "ahead"; });
         made.redundant = [](const Problem& problem, const Setting& setting) -> Refusal {
             if (provably_le(rows_of_x(problem), few_rows_of_floats)) return "multiplies few rows as floats";
-            const bool has_one_part = provably_le(problem.inputs[0].shape.back(), setting["depth"]);
-            return has_one_part && setting["depth"] != 1024 ? "reads a whole panel at once, whatever the depth setting"
-                                                            : "";
+            return redundant<false, false>(problem, setting);
         };
         if (!is_exact) made.error = error_of<operands>;
         for (int weight = 1; weight <= static_cast<int>(weights_of(form)); ++weight)

@@ -33,7 +33,7 @@ std::vector<std::string> samples_by_columns();
 std::string stored_as(std::string_view dtype, std::string sample);
 /// The same sample with weights in a layout of codes, its depth rounded up to whole groups.
 std::string in_codes(std::string sample, std::size_t layout);
-/// One of the samples in each layout of codes of at most so many bits.
+/// One sample for each layout of codes that have at most `most_bits` bits.
 std::vector<std::string> in_each_code(const std::vector<std::string>& samples, int most_bits = 16);
 /// Each sample in f32, the first ones alternately in bf16 and f16, of those with at least this depth; and one in each
 /// layout of codes, whose depth is rounded up.

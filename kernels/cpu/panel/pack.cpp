@@ -1,4 +1,4 @@
-#include "kernels/cpu/panel/layout.hpp"
+#include "kernels/cpu/panel/packing.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -13,15 +13,9 @@ struct PackPlan {
     bool is_half;        ///< elements have 16 bits
 };
 
-template <typename Element>
-struct Source {
-    const Element* data;
-    std::int64_t depth, columns, depth_stride, column_stride;
-};
-
 // Packs one panel. The source is read along its contiguous axis, in squares small enough for L1.
 template <typename Element>
-void pack_panel(const Source<Element>& from, std::int64_t panel, Element* to) noexcept {
+void pack_panel(const PackSource<Element>& from, std::int64_t panel, Element* to) noexcept {
     const std::int64_t first = panel * panel_width, width = std::min(panel_width, from.columns - first);
     constexpr std::int64_t square = 32;
     const Element* begin = from.data + first * from.column_stride;
@@ -43,10 +37,7 @@ void pack_panel(const Source<Element>& from, std::int64_t panel, Element* to) no
 
 template <typename Element>
 void pack(const Args& args, bool is_transposed, Team& team) noexcept {
-    const TensorArg& in = args.inputs[0];
-    const int k = is_transposed ? 1 : 0, n = is_transposed ? 0 : 1;
-    const Source<Element> from{reinterpret_cast<const Element*>(in.data), in.shape[k], in.shape[n], in.strides[k],
-                               in.strides[n]};
+    const PackSource<Element> from = pack_source<Element>(args.inputs[0], is_transposed);
     auto* to = reinterpret_cast<Element*>(args.outputs[0].data);
     const std::int64_t panels = panel_count(from.columns);
     for (std::int64_t panel = team.next_chunk(); panel < panels; panel = team.next_chunk())
@@ -60,14 +51,8 @@ void run(const Args& args, Team& team) {
 }
 
 Refusal accepts(const Problem& problem) {
-    if (problem.inputs.size() != 1 || problem.outputs.size() != 1) return "needs one input and one output";
-    const TensorDesc &in = problem.inputs[0], &out = problem.outputs[0];
-    if (out.layout != panel_layout && out.layout != panel_layout_transposed)
-        return "makes the layouts panel32 and panel32.t";
-    if (!in.layout.empty()) return "needs plain memory, not the layout " + in.layout;
-    if (in.dtype != out.dtype) return "keeps the dtype";
-    if (!is_panel_dtype(in.dtype)) return "needs f32, f16 or bf16";
-    if (in.shape.size() != 2 || in.shape != out.shape) return "needs a matrix";
+    if (Refusal no = refuse_packing(problem, panel_layout, panel_layout_transposed); !no.empty()) return no;
+    if (!is_panel_dtype(problem.inputs[0].dtype)) return "needs f32, f16 or bf16";
     return {};
 }
 

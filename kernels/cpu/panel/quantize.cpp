@@ -1,4 +1,4 @@
-#include "kernels/cpu/panel/layout.hpp"
+#include "kernels/cpu/panel/packing.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -93,41 +93,34 @@ template <std::size_t layout>
 void quantize(const Args& args, Team& team) {
     constexpr CodeFormat format = code_layouts[layout].format;
     static_assert(format.group == 32 && format.is_signed && !format.has_offsets && format.scales == DType::bf16);
-    const TensorArg& in = args.inputs[0];
-    const bool is_transposed = static_cast<const QuantizePlan*>(args.prepared)->is_transposed;
-    const int k_axis = is_transposed ? 1 : 0, n_axis = is_transposed ? 0 : 1;
-    const std::int64_t depth = in.shape[k_axis], columns = in.shape[n_axis];
-    const std::int64_t k_stride = in.strides[k_axis], n_stride = in.strides[n_axis];
-    const auto* const elements = reinterpret_cast<const float*>(in.data);
-    const std::int64_t panels = panel_count(columns);
+    const auto from =
+        pack_source<float>(args.inputs[0], static_cast<const QuantizePlan*>(args.prepared)->is_transposed);
+    const std::int64_t panels = panel_count(from.columns);
     for (std::int64_t panel = team.next_chunk(); panel < panels; panel = team.next_chunk()) {
-        const std::int64_t first = panel * panel_width, width = std::min(panel_width, columns - first);
-        std::byte* to = args.outputs[0].data + panel * depth * format.row_bytes();
-        for (std::int64_t k = 0; k < depth; k += format.group, to += format.group_bytes()) {
-            const float* const from = elements + k * k_stride + first * n_stride;
+        const std::int64_t first = panel * panel_width, width = std::min(panel_width, from.columns - first);
+        std::byte* to = args.outputs[0].data + panel * from.depth * format.row_bytes();
+        for (std::int64_t k = 0; k < from.depth; k += format.group, to += format.group_bytes()) {
+            const float* const begin = from.data + k * from.depth_stride + first * from.column_stride;
             Square square;
             if (width < panel_width) square = {};
-            if (n_stride == 1) {
-                for (std::int64_t i = 0; i < 32; ++i) std::copy_n(from + i * k_stride, width, square.rows[i]);
+            if (from.column_stride == 1) {
+                for (std::int64_t i = 0; i < 32; ++i) std::copy_n(begin + i * from.depth_stride, width, square.rows[i]);
             } else {
                 for (std::int64_t n = 0; n < width; ++n)
-                    for (std::int64_t i = 0; i < 32; ++i) square.rows[i][n] = from[i * k_stride + n * n_stride];
+                    for (std::int64_t i = 0; i < 32; ++i)
+                        square.rows[i][n] = begin[i * from.depth_stride + n * from.column_stride];
             }
             write_group<layout>(square, to);
         }
     }
 }
 
-Refusal refuse(const Problem& problem, std::size_t layout) {
-    if (problem.inputs.size() != 1 || problem.outputs.size() != 1) return "needs one input and one output";
+Refusal refuse(const Problem& problem, const CodeLayout& layout) {
+    if (Refusal no = refuse_packing(problem, layout.name, layout.transposed); !no.empty()) return no;
     const TensorDesc &in = problem.inputs[0], &out = problem.outputs[0];
-    const bool is_transposed = out.layout == code_layouts[layout].transposed;
-    if (!is_transposed && out.layout != code_layouts[layout].name)
-        return "makes the layout " + std::string(code_layouts[layout].name);
-    if (!in.layout.empty()) return "needs plain memory, not the layout " + in.layout;
-    if (in.dtype != DType::f32 || out.dtype != DType::f32) return "needs f32";
-    if (in.shape.size() != 2 || in.shape != out.shape) return "needs a matrix";
-    if (!may_be_codes(in.dtype, in.shape[is_transposed ? 1 : 0])) return "needs a depth that is a multiple of 32";
+    if (in.dtype != DType::f32) return "needs f32";
+    if (!may_be_codes(in.dtype, in.shape[out.layout == layout.transposed ? 1 : 0]))
+        return "needs a depth that is a multiple of 32";
     return {};
 }
 
@@ -139,7 +132,7 @@ void add(std::vector<Kernel>& kernels) {
     Kernel made;
     made.id = "cpu.panel.pack_" + name.substr(name.find('_') + 1) + ".f32@1";
     made.definition = "pack";
-    made.accepts = [](const Problem& problem) { return refuse(problem, layout); };
+    made.accepts = [](const Problem& problem) { return refuse(problem, code_layouts[layout]); };
     made.run = quantize<layout>;
     made.prepare = [](const Problem& problem, int) -> std::shared_ptr<const void> {
         return std::make_shared<QuantizePlan>(
