@@ -141,14 +141,16 @@ std::vector<double> CodePanels::read(const std::byte* from) const {
     return elements;
 }
 
-std::vector<double> CodePanels::with_held(std::vector<double> elements, const std::vector<double>& wanted) const {
+std::vector<double> CodePanels::replace_unrepresentable(std::vector<double> elements,
+                                                        const std::vector<double>& expected) const {
     for (std::int64_t n = 0; n < columns_; ++n)
         for (std::int64_t first = 0; first < depth_; first += format_->group) {
-            bool has_special = false;
+            bool is_finite = true;
             for (std::int64_t k = first; k < first + format_->group; ++k)
-                has_special = has_special || !std::isfinite(wanted[index(k, n)]);
-            for (std::int64_t k = first; has_special && k < first + format_->group; ++k)
-                if (const double held = wanted[index(k, n)]; std::isfinite(held)) elements[index(k, n)] = held;
+                is_finite = is_finite && std::isfinite(expected[index(k, n)]);
+            for (std::int64_t k = first; !is_finite && k < first + format_->group; ++k)
+                if (const double element = expected[index(k, n)]; std::isfinite(element))
+                    elements[index(k, n)] = element;
         }
     return elements;
 }

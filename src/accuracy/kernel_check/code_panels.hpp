@@ -37,9 +37,10 @@ public:
     void write(const std::vector<double>& elements, std::byte* to) const;
     /// The elements: `scale * code + offset`, in f32.
     std::vector<double> read(const std::byte* from) const;
-    /// The elements with those taken from `wanted` that the layout cannot hold: finite ones in a group of a column that
-    /// has others.
-    std::vector<double> with_held(std::vector<double> elements, const std::vector<double>& wanted) const;
+    /// Replaces the elements that the layout cannot represent by the expected ones: a group of a column with an
+    /// infinity or NaN has no finite elements.
+    std::vector<double> replace_unrepresentable(std::vector<double> elements,
+                                                const std::vector<double>& expected) const;
 
 private:
     struct GroupNumbers {

@@ -226,9 +226,10 @@ interpreter::Value GuardedTensor::read() const {
     return value;
 }
 
-interpreter::Value GuardedTensor::read_beside(const interpreter::Value& wanted) const {
+interpreter::Value GuardedTensor::read_comparable(const interpreter::Value& expected) const {
     interpreter::Value value = read();
-    if (code_panel_format(layout_) != nullptr) value.data = code_panels().with_held(std::move(value.data), wanted.data);
+    if (code_panel_format(layout_) != nullptr)
+        value.data = code_panels().replace_unrepresentable(std::move(value.data), expected.data);
     return value;
 }
 

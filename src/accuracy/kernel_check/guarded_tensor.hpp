@@ -45,8 +45,9 @@ public:
     void write(const interpreter::Value& value);
     /// The elements as a value; of a packed form, the matrix it was made from; of partial sums, the sums in f64.
     interpreter::Value read() const;
-    /// The same, with those elements of the value it should have that its layout cannot hold (CodePanels::with_held).
-    interpreter::Value read_beside(const interpreter::Value& wanted) const;
+    /// The elements to compare with expected ones: those that the layout cannot represent are the expected ones
+    /// (CodePanels::replace_unrepresentable).
+    interpreter::Value read_comparable(const interpreter::Value& expected) const;
     /// False if a byte that belongs to no element has changed.
     bool guards_intact() const;
     /// The raw bytes of all elements, in the order of memory: for comparing results bit by bit.

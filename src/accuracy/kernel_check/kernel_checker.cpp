@@ -301,7 +301,7 @@ void KernelChecker::compare_with_definition(const TestCase& test_case, const Run
                                             const std::string& place) {
     for (std::size_t i = 0; i < test_case.problem.outputs.size(); ++i) {
         const interpreter::Value& right = test_case.reference_case.expected.outputs[i];
-        const interpreter::Value value = once.outputs[i].read_beside(right);
+        const interpreter::Value value = once.outputs[i].read_comparable(right);
         const std::string difference =
             error_bound > 0 ? error_bound_violation(error_bound, error_norms(with_infinities_of(value, right), right))
                             : difference_beyond_roundoff(test_case, value, i);

@@ -127,15 +127,15 @@ TEST_P(CodePanelsTest, GroupsOfSpecialValues) {
     EXPECT_EQ(found[0], 0);
 }
 
-TEST_P(CodePanelsTest, FiniteElementsBesideOthersAreNotHeld) {
+TEST_P(CodePanelsTest, FiniteElementsBesideOthersAreNotRepresentable) {
     const CodePanels panels(layout().name, depth, columns);
     const std::vector<double> elements(depth * columns, 1.0);
     std::vector<double> wanted(depth * columns, 2.0);
-    EXPECT_EQ(panels.with_held(elements, wanted), elements);
+    EXPECT_EQ(panels.replace_unrepresentable(elements, wanted), elements);
     wanted[at(5, 1)] = HUGE_VAL;
-    const std::vector<double> found = panels.with_held(elements, wanted);
+    const std::vector<double> found = panels.replace_unrepresentable(elements, wanted);
     EXPECT_EQ(found[at(4, 1)], 2) << "of the same group";
-    EXPECT_EQ(found[at(5, 1)], 1) << "held, and so checked";
+    EXPECT_EQ(found[at(5, 1)], 1) << "not replaced, and so checked";
     EXPECT_EQ(found[at(4, 2)], 1) << "another column";
     EXPECT_EQ(found[at(5 + format().group, 1)], 1) << "another group";
 }
