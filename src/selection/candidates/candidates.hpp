@@ -82,9 +82,8 @@ public:
     /// of a run that is a reshape of an entire value also has the layouts of that value; a bound matrix that is a view
     /// of a written one, plain or transposed, has those of that matrix, by the names that describe the view.
     std::span<const std::string_view> layouts_of(ir::NodeId value) const noexcept;
-    /// The bytes of a bound value in a layout, without the padding of small matrices; empty for plain ones and values of
-    /// a run.
-    std::optional<double> packed_bytes(const Goal& goal) const;
+    /// The bytes of a bound value in the layout of a goal, without the padding of small matrices.
+    double bytes_of(const Goal& goal) const;
     /// The tensor that the memory of a goal in a layout holds, with the layout.
     TensorDesc tensor_in_layout(const Goal& goal) const;
     /// All candidates of a match. Each kernel of its definition is queried with operands read in place and, if it
@@ -164,6 +163,7 @@ private:
     std::vector<DType> rounded_dtypes(const Kernel& kernel, const fusion::Match& match) const;
     std::vector<KernelOperands> as_packed(const Kernel& kernel, const KernelOperands& strided) const;
     const TensorDesc* written_at_bind(const Goal& goal) const;
+    TensorDesc packed_tensor(const Goal& goal) const;
     void add_quantized_layouts(std::span<const fusion::Match> matches, std::vector<LayoutNames>& found);
     std::string_view layout_through_view(ir::NodeId node, const Shape& matrix, std::string_view name) const;
     std::vector<KernelOperands> in_computed_layouts(const Kernel& kernel, const KernelOperands& operands) const;

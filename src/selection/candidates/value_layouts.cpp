@@ -202,26 +202,28 @@ const TensorDesc* Candidates::written_at_bind(const Goal& goal) const {
     return written == found->second.end() ? nullptr : *written;
 }
 
-std::optional<double> Candidates::packed_bytes(const Goal& goal) const {
-    if (goal.place.layout.empty() || !bound_[goal.value]) return std::nullopt;
-    const auto bytes_of = [&](const TensorDesc& tensor) {
-        return static_cast<double>(types::bytes_in_layout(*layout(tensor.layout), tensor).constant());
-    };
-    if (const TensorDesc* const written = written_at_bind(goal)) return bytes_of(*written);
+/// The tensor that is packed, with its layout: as a kernel of a match writes it, or the value itself.
+TensorDesc Candidates::packed_tensor(const Goal& goal) const {
+    if (const TensorDesc* const written = written_at_bind(goal)) return *written;
     const ir::Node& node = graph_->node(goal.value);
     TensorDesc tensor = TensorDesc::dense(node.dtype, node.shape);
-    const auto plain = static_cast<double>((element_count(node.shape) * Dim(size_of(node.dtype))).constant());
     tensor.layout = goal.place.layout;
-    return std::min(plain, bytes_of(tensor));
+    return tensor;
+}
+
+double Candidates::bytes_of(const Goal& goal) const {
+    const ir::Node& node = graph_->node(goal.value);
+    auto plain = static_cast<double>(size_of(node.dtype));
+    for (const Dim& size : node.shape) plain *= static_cast<double>(size.constant());
+    if (goal.place.layout.empty()) return plain;
+    const TensorDesc tensor = packed_tensor(goal);
+    const auto packed = static_cast<double>(types::bytes_in_layout(*layout(tensor.layout), tensor).constant());
+    return written_at_bind(goal) != nullptr ? packed : std::min(plain, packed);
 }
 
 TensorDesc Candidates::tensor_in_layout(const Goal& goal) const {
-    const ir::Node& node = graph_->node(goal.value);
     const Layout& row = *layout(goal.place.layout);
-    TensorDesc tensor = TensorDesc::dense(node.dtype, node.shape);
-    tensor.layout = goal.place.layout;
-    if (const TensorDesc* written = written_at_bind(goal)) tensor = *written;
-    TensorDesc stored = types::stored_tensor(row, tensor);
+    TensorDesc stored = types::stored_tensor(row, packed_tensor(goal));
     if (!row.is_computed) stored.layout = row.name;
     return stored;
 }

@@ -26,8 +26,6 @@ constexpr double tie_break_slope = 1e-3;
 /// Equal up to rounding.
 bool is_at_least(double a, double b) { return a >= b - 1e-12 * std::abs(b); }
 
-using Amounts = std::vector<std::pair<int, double>>;  // of choices that consume any, ascending
-
 class ConstrainedSearch {
 public:
     ConstrainedSearch(Memo memo, std::span<const Bucket> buckets, const Options& options, const MemoryLimit* bytes)
@@ -46,7 +44,9 @@ public:
             const double limit = least->second == most->second
                                      ? std::floor(square / least->second * (1 + 1e-12)) * least->second
                                      : square;
-            add_resource(errors.squares, limit, max_error_multiplier / least->second);
+            Resource& resource = add_resource(limit, max_error_multiplier / least->second);
+            for (const auto& [choice, amount] : errors.squares)
+                resource.amounts[static_cast<std::size_t>(choice)] = amount;
             min_squares_.push_back(std::numeric_limits<double>::infinity());
         }
         if (bytes != nullptr) add_prepacked_bytes();
@@ -63,10 +63,9 @@ public:
 private:
     /// A resource that choices consume, with its Lagrange multiplier.
     struct Resource {
-        Amounts amounts;
-        double limit;  ///< of prepacked bytes: capacity() applies instead
+        std::vector<double> amounts;  ///< of each choice
+        double limit;                 ///< of prepacked bytes: capacity() applies instead
         double highest;
-        std::vector<double> by_choice;  ///< the same amounts; 0 for other choices
         double multiplier = 0;
     };
     /// A path: its cost without multipliers, and its consumption of each resource, plain and with the tie-breaking
@@ -80,20 +79,17 @@ private:
     };
 
     void add_prepacked_bytes() {
-        Amounts prepacked_bytes;
+        Resource& resource = add_resource(0, max_byte_multiplier);
         for (int choice = 0; choice < memo_.problem.alternatives(); ++choice) {
             const Memo::Request& request = memo_.goals[static_cast<std::size_t>(memo_.problem.goal_of(choice))];
             const auto weight = bytes_->weights.find(request.goal.place.device);
             if (request.prepacked_bytes > 0 && weight != bytes_->weights.end())
-                prepacked_bytes.emplace_back(choice, request.prepacked_bytes * weight->second);
+                resource.amounts[static_cast<std::size_t>(choice)] = request.prepacked_bytes * weight->second;
         }
-        add_resource(std::move(prepacked_bytes), 0, max_byte_multiplier);
     }
 
-    void add_resource(Amounts amounts, double limit, double highest) {
-        std::vector<double> by_choice(original_costs_.size());
-        for (const auto& [choice, amount] : amounts) by_choice[static_cast<std::size_t>(choice)] = amount;
-        resources_.push_back({std::move(amounts), limit, highest, std::move(by_choice)});
+    Resource& add_resource(double limit, double highest) {
+        return resources_.emplace_back(Resource{std::vector<double>(original_costs_.size()), limit, highest});
     }
 
     bool is_memory(std::size_t m) const { return bytes_ != nullptr && m + 1 == resources_.size(); }
@@ -118,7 +114,7 @@ private:
         for (const Resource& resource : resources_) {
             double taken = 0, counted = 0;
             for (const int choice : point.choices) {
-                const double amount = resource.by_choice[static_cast<std::size_t>(choice)];
+                const double amount = resource.amounts[static_cast<std::size_t>(choice)];
                 taken += amount;
                 counted += amount * (1 + slope_per_choice_ * choice);
             }
@@ -152,9 +148,9 @@ private:
         std::vector<double> costs = costs_;
         for (const Resource& resource : resources_)
             if (resource.multiplier > 0)
-                for (const auto& [choice, amount] : resource.amounts)
-                    costs[static_cast<std::size_t>(choice)] +=
-                        resource.multiplier * amount * (1 + slope_per_choice_ * choice);
+                for (std::size_t choice = 0; choice < costs.size(); ++choice)
+                    costs[choice] += resource.multiplier * resource.amounts[choice] *
+                                     (1 + slope_per_choice_ * static_cast<double>(choice));
         return costs;
     }
 
@@ -227,9 +223,10 @@ private:
     /// Forbids the choices that alone exceed the capacity, since no feasible path has them. False if there are none.
     bool forbid_oversized(std::size_t m) {
         bool any = false;
-        for (const auto& [choice, amount] : resources_[m].amounts) {
-            double& cost = costs_[static_cast<std::size_t>(choice)];
-            if (amount > capacity(m) && cost < forbidden_cost) cost = forbidden_cost, any = true;
+        for (std::size_t choice = 0; choice < costs_.size(); ++choice) {
+            const double amount = resources_[m].amounts[choice];
+            double& cost = costs_[choice];
+            if (amount > 0 && amount > capacity(m) && cost < forbidden_cost) cost = forbidden_cost, any = true;
         }
         return any;
     }

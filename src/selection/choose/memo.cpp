@@ -118,7 +118,7 @@ private:
         const int form = kept_.form(static_cast<std::size_t>(numbering.index), goal);
         int& shared = numbers_of_kept_[static_cast<std::size_t>(form)];
         if (shared == unnumbered) {
-            const double bytes = bytes_of(numbering, request);
+            const double bytes = numbering.bucket.candidates.bytes_of(request);
             if (kept_.has_other_form(form)) {
                 shared = add_goal(numbering, request);
                 memo_.goals.back().bytes = bytes;
@@ -172,14 +172,6 @@ private:
     static bool is_read_in_place(const BucketNumbering& numbering, const Goal& goal) {
         return goal.place.layout.empty() && goal.place.device == Device::cpu &&
                numbering.bucket.graph.node(goal.value).op == ir::Op::weight;
-    }
-
-    static double bytes_of(const BucketNumbering& numbering, const Goal& goal) {
-        if (const auto packed = numbering.bucket.candidates.packed_bytes(goal)) return *packed;
-        const ir::Node& node = numbering.bucket.graph.node(goal.value);
-        double bytes = static_cast<double>(size_of(node.dtype));
-        for (const Dim& size : node.shape) bytes *= static_cast<double>(size.constant());
-        return bytes;
     }
 
     void add_roots() {

@@ -3,12 +3,12 @@
 #include "selection/search/chain.hpp"
 #include "selection/search/dominance.hpp"
 #include "selection/search/equal_segments.hpp"
+#include "selection/search/goal_users.hpp"
 #include "selection/search/substitution.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <memory_resource>
-#include <numeric>
 #include <utility>
 
 namespace cairn::search {
@@ -340,17 +340,12 @@ std::optional<std::vector<bool>> reachable_from_below(const SearchProblem& probl
 
 }  // namespace
 
-// Worklist: each goal is visited once and releases the alternatives that wait for it.
+// Worklist: each goal is visited once and releases the alternatives that need it.
 std::vector<bool> reachable_goals(const SearchProblem& problem) {
     if (std::optional<std::vector<bool>> reachable = reachable_from_below(problem)) return *std::move(reachable);
     std::vector<bool> reachable(static_cast<std::size_t>(problem.goals()), false);
     std::vector<std::size_t> missing(static_cast<std::size_t>(problem.alternatives()));
-    // The alternatives that wait for goal g are waiting[ends[g - 1]..ends[g]].
-    std::vector<std::size_t> ends(reachable.size() + 1, 0);
-    for (int choice = 0; choice < problem.alternatives(); ++choice)
-        for (const int need : problem.alternative(choice).needs) ++ends[static_cast<std::size_t>(need) + 1];
-    std::partial_sum(ends.begin(), ends.end(), ends.begin());
-    std::vector<int> waiting(ends.back());
+    const GoalUsers users(problem);
     std::vector<int> open;
     const auto reach = [&](int goal) {
         if (!reachable[static_cast<std::size_t>(goal)]) open.push_back(goal);
@@ -362,15 +357,14 @@ std::vector<bool> reachable_goals(const SearchProblem& problem) {
     };
     for (int choice = 0; choice < problem.alternatives(); ++choice) {
         const Alternative alternative = problem.alternative(choice);
-        for (const int need : alternative.needs) waiting[ends[static_cast<std::size_t>(need)]++] = choice;
         missing[static_cast<std::size_t>(choice)] = alternative.needs.size();
         if (alternative.needs.empty()) add_choice(choice);
     }
     while (!open.empty()) {
-        const auto goal = static_cast<std::size_t>(open.back());
+        const int goal = open.back();
         open.pop_back();
-        for (std::size_t i = goal == 0 ? 0 : ends[goal - 1]; i < ends[goal]; ++i)
-            if (--missing[static_cast<std::size_t>(waiting[i])] == 0) add_choice(waiting[i]);
+        for (const int user : users.of(goal))
+            if (--missing[static_cast<std::size_t>(user)] == 0) add_choice(user);
     }
     return reachable;
 }

@@ -1,11 +1,12 @@
 #include "selection/search/substitution.hpp"
 
+#include "selection/search/goal_users.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -35,16 +36,13 @@ public:
           is_replaced_(static_cast<std::size_t>(problem.goals()), false),
           is_fixed_(is_replaced_),
           may_provide_(is_replaced_),
-          goal_of_(static_cast<std::size_t>(problem.alternatives())),
-          first_users_(is_replaced_.size() + 1) {
+          users_(problem) {
         for (const int root : problem.roots()) is_fixed_[static_cast<std::size_t>(root)] = true;
         for (int goal = 0; goal < problem.goals(); ++goal) {
             const auto g = static_cast<std::size_t>(goal);
             is_fixed_[g] = is_fixed_[g] || sccs[g] >= 0;
             for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {
                 const Alternative alternative = problem.alternative(choice);
-                goal_of_[static_cast<std::size_t>(choice)] = goal;
-                for (const int need : alternative.needs) ++first_users_[static_cast<std::size_t>(need) + 1];
                 for (const int other : alternative.provides) is_fixed_[static_cast<std::size_t>(other)] = true;
                 is_fixed_[g] = is_fixed_[g] || !alternative.provides.empty();
                 may_provide_[g] = may_provide_[g] || !alternative.provides.empty() ||
@@ -52,17 +50,11 @@ public:
                                               [&](int need) { return may_provide_[static_cast<std::size_t>(need)]; });
             }
         }
-        std::partial_sum(first_users_.begin(), first_users_.end(), first_users_.begin());
-        users_.resize(first_users_.back());
-        std::vector<std::size_t> next(first_users_.begin(), first_users_.end() - 1);
-        for (int choice = 0; choice < problem.alternatives(); ++choice)
-            for (const int need : problem.alternative(choice).needs)
-                users_[next[static_cast<std::size_t>(need)]++] = choice;
     }
 
     std::vector<bool> replaced() {
         for (int goal = 0; goal < problem_.goals() && !stop_.stop_requested(); ++goal)
-            if (is_leaf(goal) && !users_of(goal).empty()) try_to_replace(goal);
+            if (is_leaf(goal) && !users_.of(goal).empty()) try_to_replace(goal);
         return std::move(is_replaced_);
     }
 
@@ -74,12 +66,6 @@ private:
         std::set<int> no_longer_needed = {};  ///< by the alternatives that change
         double of_twins = 0;                  ///< the largest additional cost of the alternatives
     };
-
-    /// Ascending.
-    std::span<const int> users_of(int goal) const {
-        const auto g = static_cast<std::size_t>(goal);
-        return {users_.data() + first_users_[g], first_users_[g + 1] - first_users_[g]};
-    }
 
     bool is_leaf(int goal) const {
         if (is_fixed_[static_cast<std::size_t>(goal)] || problem_.first(goal) == problem_.first(goal + 1)) return false;
@@ -130,9 +116,9 @@ private:
     }
 
     void try_to_replace(int goal) {
-        const int user = users_of(goal).front();
+        const int user = users_.of(goal).front();
         const Alternative alternative = problem_.alternative(user);
-        const int top = goal_of_[static_cast<std::size_t>(user)];
+        const int top = problem_.goal_of(user);
         Goals tried;
         for (int choice = problem_.first(top); choice < problem_.first(top + 1); ++choice)
             for (const int by : difference(problem_.alternative(choice).needs, alternative.needs)) {
@@ -149,11 +135,11 @@ private:
 
     bool is_gain(int goal, int by) const {
         Change change;
-        const std::span<const int> users = users_of(goal);
+        const std::span<const int> users = users_.of(goal);
         for (std::size_t i = 0; i < users.size();) {
-            const int top = goal_of_[static_cast<std::size_t>(users[i])];
+            const int top = problem_.goal_of(users[i]);
             double worst = 0;
-            for (; i < users.size() && goal_of_[static_cast<std::size_t>(users[i])] == top; ++i) {
+            for (; i < users.size() && problem_.goal_of(users[i]) == top; ++i) {
                 const Alternative alternative = problem_.alternative(users[i]);
                 if (needs_replaced(alternative)) continue;  // such paths are not needed either
                 const std::optional<double> additional = add_twin(alternative, top, goal, by, change);
@@ -167,7 +153,7 @@ private:
         // What all of these alternatives need, and no others, is in each of the paths.
         for (const int other : change.no_longer_needed)
             if (other != goal && !is_fixed_[static_cast<std::size_t>(other)] && !change.still_needed.contains(other) &&
-                std::ranges::equal(users_of(other), users))
+                std::ranges::equal(users_.of(other), users))
                 gained += least_cost(other);
         constexpr double rounding = 1e-9;
         return gained - lost > gap_ + rounding * (gained + lost);
@@ -212,12 +198,10 @@ private:
     const SearchProblem& problem_;
     double gap_;
     const std::stop_token& stop_;
-    std::vector<bool> is_replaced_, is_fixed_;  // by goal
-    std::vector<bool> may_provide_;             // for each goal: it, or a goal below it, may provide others
-    std::vector<int> goal_of_;                  // by choice
-    // The alternatives that need goal g are users_[first_users_[g]..first_users_[g + 1]].
-    std::vector<std::size_t> first_users_;
-    std::vector<int> users_;
+    std::vector<bool> is_replaced_;
+    std::vector<bool> is_fixed_;     // for each goal: it is a root, in an SCC, provided by or providing others
+    std::vector<bool> may_provide_;  // for each goal: it, or a goal below it, may provide others
+    GoalUsers users_;
 };
 
 }  // namespace

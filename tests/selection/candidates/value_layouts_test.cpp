@@ -86,9 +86,9 @@ TEST_F(ValueLayoutsTest, ABoundMatrixIsReadInTheLayoutThatAKernelWrites) {
 
     const Goal goal{negated.id(), in_rows};
     EXPECT_EQ(to_string(of.tensor_in_layout(goal)), "f32[6,4]@rows");
-    EXPECT_EQ(of.packed_bytes(goal), 72);
-    EXPECT_EQ(of.packed_bytes({w.id(), {false, "panel", Device::cpu}}), 24) << "of its first two sizes";
-    EXPECT_EQ(of.packed_bytes({negated.id(), {false, {}, Device::cpu}}), std::nullopt);
+    EXPECT_EQ(of.bytes_of(goal), 72);
+    EXPECT_EQ(of.bytes_of({w.id(), {false, "panel", Device::cpu}}), 24) << "of its first two sizes";
+    EXPECT_EQ(of.bytes_of({negated.id(), {false, {}, Device::cpu}}), 96) << "plain";
 }
 
 // Parts of the matrix, and the same elements as another matrix, lie elsewhere in the layout.
