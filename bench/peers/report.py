@@ -23,7 +23,7 @@ class Found:
     """Results of one engine on one workload over all rounds; milliseconds and MiB."""
 
     def __init__(self, rows, precision):
-        self.largest_error = workloads.PRECISIONS[precision][2]
+        self.largest_error = workloads.PRECISIONS[precision].largest_error
         self.failed = next((row["failed"] for row in rows if "failed" in row), None)
         good = [row for row in rows if "failed" not in row]
         if not good:
@@ -157,7 +157,7 @@ def text_of(results, name, image, threads):
     versions = ", ".join(f"{workloads.ENGINES[engine]} {found.version}" for engine in results.engines
                          if (found := next((f for (_, e), f in results.found.items() if e == engine and f.failed is None), None)) and found.version)
     lines = [f"# Cairn compared with its peers: {name}", "",
-             f"{threads} threads, {workloads.PRECISIONS[results.precision][0]}, {len(results.rounds)} interleaved round{'' if len(results.rounds) == 1 else 's'}; [how](../peers/README.md). {versions}.", "",
+             f"{threads} threads, {workloads.PRECISIONS[results.precision].title}, {len(results.rounds)} interleaved round{'' if len(results.rounds) == 1 else 's'}; [how](../peers/README.md). {versions}.", "",
              f"![times]({image})", "", *summary(results), "", "Bold: the fastest. The highest rates calibrated in these rounds: "
              f"{results.flops / 1e9:.0f} GFLOP/s, {results.bandwidth / 1e9:.1f} GB/s.", ""]
     for work in results.works:

@@ -107,7 +107,7 @@ def file_of(options, name):
 
 
 def tolerance(options):
-    allowed = workloads.PRECISIONS[options.precision][1]
+    allowed = workloads.PRECISIONS[options.precision].tolerance
     return [] if allowed is None else ["--tolerance", allowed]
 
 
@@ -249,7 +249,7 @@ def steps_of(options):
         for work in options.works:
             first = (number - 1) % len(options.engines)
             steps += [(number, engine, work) for engine in options.engines[first:] + options.engines[:first]
-                      if workloads.is_done_by(engine, work) and engine in workloads.PRECISIONS[options.precision][3]]
+                      if workloads.is_done_by(engine, work) and engine in workloads.PRECISIONS[options.precision].engines]
     return steps
 
 

@@ -1,4 +1,5 @@
 """The workloads, by name (title, model, arguments of model_bench), and the engines."""
+import typing
 
 WORKS = {
     "gpt2-prefill-128": ("GPT-2 124M, prompt of 128 tokens", "gpt2", ["--work", "prefill", "--length", "128"]),
@@ -26,12 +27,20 @@ ENGINES = {
 
 MAX_DISTURBANCE = 0.15
 
-# What the engines may compute in, by name: its title, the tolerance that Cairn is given, the largest error of a ranked engine, and
-# the engines that have it.
+
+class Precision(typing.NamedTuple):
+    """What the engines may compute in."""
+
+    title: str
+    tolerance: float | None  # that Cairn is given
+    largest_error: float  # of a ranked engine
+    engines: frozenset  # that have it
+
+
 PRECISIONS = {
-    "f32": ("f32", None, 1e-3, set(ENGINES)),
-    "16": ("bf16 (Cairn: within a tolerance of 0.05)", 0.05, 0.05, set(ENGINES) - {"onnxruntime"}),
-    "8": ("weights of 8 bits (Cairn: within a tolerance of 0.1)", 0.1, 0.2, set(ENGINES) - {"torch-eager", "torch-compile"}),
+    "f32": Precision("f32", None, 1e-3, frozenset(ENGINES)),
+    "16": Precision("bf16 (Cairn: within a tolerance of 0.05)", 0.05, 0.05, frozenset(ENGINES) - {"onnxruntime"}),
+    "8": Precision("weights of 8 bits (Cairn: within a tolerance of 0.1)", 0.1, 0.2, frozenset(ENGINES) - {"torch-eager", "torch-compile"}),
 }
 
 
