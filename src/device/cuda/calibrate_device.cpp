@@ -32,6 +32,7 @@ constexpr std::int64_t cache_divisor = 4;
 constexpr std::size_t word_bytes = 16;
 // What is read first: by its time, a device that is too slow for the working set is given up before that is reserved.
 constexpr std::size_t trial_bytes = 1 << 20;
+constexpr std::int64_t trial_rounds = 4;
 // Launches of the two programs whose difference is the time of a launch.
 constexpr std::size_t short_program = 8, long_program = 200;
 constexpr std::size_t large_copy_bytes = 32 << 20, small_copy_bytes = 64;
@@ -168,19 +169,22 @@ private:
     void try_reads(std::size_t working_set, const Memory& results) {
         const std::unique_ptr<Memory> data = device_.reserve(trial_bytes);
         const TensorArg operands[] = {operand(*data), operand(results)};
-        const std::int64_t symbols[] = {trial_bytes / word_bytes, 1};
-        TimedCalls calls = calls_of(codes_[0], operands);
-        calls.symbols = symbols;
-        std::optional<Failure> none;
-        double seconds = 0;
-        for (int i = 0; i < 2; ++i)  // the first call includes cold code
-            seconds = once([&] {
+        const auto seconds_of = [&](std::int64_t rounds) {
+            const std::int64_t symbols[] = {trial_bytes / word_bytes, rounds};
+            TimedCalls calls = calls_of(codes_[0], operands);
+            calls.symbols = symbols;
+            std::optional<Failure> none;
+            return once([&] {
                 const double begin = device_.clock();
                 device_.backend.time(calls, none);
                 return device_.clock() - begin;
             });
-        const double passes = static_cast<double>(working_set) / static_cast<double>(trial_bytes);
-        if (device_.clock() + passes * seconds > end_) throw TooSlow{};
+        };
+        seconds_of(1);  // includes cold code
+        // The difference, since a call alone takes the host about a millisecond.
+        const double one = seconds_of(1), more = seconds_of(1 + trial_rounds) - one;
+        const double passes = static_cast<double>(working_set) / static_cast<double>(trial_bytes * trial_rounds);
+        if (device_.clock() + passes * more > end_) throw TooSlow{};
     }
 
     void measure_reads(const Memory& data, const Memory& results) {

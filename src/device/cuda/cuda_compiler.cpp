@@ -210,8 +210,9 @@ std::shared_ptr<const CudaKernel> CudaCompiler::kernel(const DeviceCode& code,
     kernel->cluster = static_cast<unsigned>(code.cluster);
     kernel->shared_bytes = static_cast<unsigned>(code.shared_bytes);
     kernel->is_dependent = code.waits_for_dependencies && dependent_launches_;
-    // The limit is of the function, which other codes of this text may use with more bytes: it is never lowered.
-    if (code.shared_bytes > device_->properties().shared_bytes) {
+    // By default the limit is what static shared memory leaves of 48 KB. It is of the function, which other codes of
+    // this text may use with more bytes, so it is never lowered.
+    if (code.shared_bytes > 0) {
         int limit = 0;
         calls.call(&DriverTable::function_attribute, &limit, FunctionAttribute::max_dynamic_shared_bytes,
                    kernel->function);

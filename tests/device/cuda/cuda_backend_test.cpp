@@ -180,6 +180,17 @@ TEST_F(CudaCompilation, ManyTextsAreOneProgramAndEqualOnesCompiledOnce) {
     EXPECT_THAT(nvrtc.texts[1], Not(HasSubstr("text b"))) << "it is loaded";
 }
 
+TEST_F(CudaCompilation, SharedMemoryBesideStaticOneNeedsAHigherLimitBelow48KilobytesAlready) {
+    constexpr int kilobytes_48 = 48 << 10;
+    driver.add_kernel("fixed", {3, [](const StandInLaunch&) {}, {}, 64});
+    compile_all({{"text a", "a", 64, 1, kilobytes_48}, {"text fixed", "fixed", 64, 1, kilobytes_48 - 64}});
+    EXPECT_EQ(driver.count("cuFuncSetAttribute"), 0);
+    compile_all({{"text fixed", "fixed", 64, 1, kilobytes_48}});
+    EXPECT_EQ(driver.count("cuFuncSetAttribute"), 1);
+    compile_all({{"text a", "a", 64, 1, kilobytes_48 + 16}});
+    EXPECT_EQ(driver.count("cuFuncSetAttribute"), 2);
+}
+
 TEST_F(CudaCompilation, ModulesAreKeptAsLongAsTheirKernels) {
     auto kernels = compile_all({{"text a", "a"}, {"text b", "b"}});
     kernels.pop_back();

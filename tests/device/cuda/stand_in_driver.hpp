@@ -37,6 +37,7 @@ struct StandInKernel {
     std::size_t pointers = 0;  ///< parameters that are pointers; an int follows
     std::function<void(const StandInLaunch&)> run;
     std::function<double(const StandInLaunch&)> seconds = {};  ///< that a launch takes; empty: a millisecond
+    int static_shared_bytes = 0;
 };
 
 /// A CUDA driver that works in host memory. It checks the rules of the driver's interface, records the calls, and can

@@ -266,7 +266,11 @@ Result StandInDriver::State::module_function(FunctionHandle* function, ModuleHan
             return Result::success;
         }
     *function = new_handle<FunctionHandle>();
-    functions_[*function] = {module, name, {{FunctionAttribute::max_dynamic_shared_bytes, 48 << 10}}};
+    const int fixed = kernels.at(name).static_shared_bytes;
+    functions_[*function] = {module,
+                             name,
+                             {{FunctionAttribute::static_shared_bytes, fixed},
+                              {FunctionAttribute::max_dynamic_shared_bytes, (48 << 10) - fixed}}};
     return Result::success;
 }
 Result StandInDriver::State::function_load(FunctionHandle function) {
