@@ -36,10 +36,22 @@ bool is_short(const std::string& sample, const Context& context) {
     return kernel_check::reference_operation_count(sized, context.kernels().definitions) <= max_operations;
 }
 
-constexpr const char* families[] = {
-    "elementwise",     "movement",       "joins",          "reduction",      "norm",
-    "gather",          "product_rows",   "product_tile32", "product_tile64", "product_bf16x6",
-    "attention_query", "attention_tile", "attention_row",  "mlp_row",        "link"};
+constexpr const char* families[] = {"elementwise",
+                                    "movement",
+                                    "joins",
+                                    "reduction",
+                                    "norm",
+                                    "gather",
+                                    "product_rows",
+                                    "product_tile32",
+                                    "product_tile64",
+                                    "product_bf16x6",
+                                    "product_bf16x6_split",
+                                    "attention_query",
+                                    "attention_tile",
+                                    "attention_row",
+                                    "mlp_row",
+                                    "link"};
 
 class CudaKernelChecks : public testing::TestWithParam<const char*> {};
 

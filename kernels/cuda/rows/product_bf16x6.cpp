@@ -15,62 +15,98 @@
 namespace cairn::kernels::cuda {
 namespace {
 
-constexpr int threads = 256;
-constexpr std::int64_t tile = 64, few_rows = 16;
+constexpr int threads = 256, cluster = 8;
+constexpr std::int64_t tile_rows = 64, slice = 32, padding = 8;
+// As many blocks as are resident at a time: one on each multiprocessor, or two of half as many columns.
+constexpr std::int64_t resident_blocks = 132;
 
-/// Parts of the depth with which a product in partial sums fills the device, each of at least 256 elements.
-std::int64_t parts_of(const ProductView& view) {
-    constexpr std::int64_t filling_blocks = 264, most_parts = 8, least_depth = 256;
-    const auto tiles = [](const Dim& size) {
-        return std::max<std::int64_t>((size.upper_bound() + tile - 1) / tile, 1);
-    };
-    const std::int64_t blocks = tiles(view.rows) * tiles(view.columns) *
-                                std::max<std::int64_t>(view.batches.upper_bound(), 1),
-                       most = std::clamp<std::int64_t>(view.depth.upper_bound() / least_depth, 1, most_parts);
-    return std::clamp<std::int64_t>(filling_blocks / blocks, 1, most);
+/// Tiles of a problem, and their dynamic shared memory (Bf16x6Plan in kernels/cuda/text/product_bf16x6.cuh).
+struct Tiles {
+    std::int64_t columns, resident, shared_bytes;
+};
+
+Tiles tiles_of(const ProductView& view) {
+    Tiles tiles{};
+    tiles.columns = view.columns.upper_bound() <= 64 ? 64 : 128;
+    tiles.resident = resident_blocks * 128 / tiles.columns;
+    const std::int64_t parts = view.b_dtype == DType::f32   ? 3
+                               : view.b_dtype == DType::f16 ? 2
+                                                            : 1,
+                       a = 3 * tile_rows * (slice + padding),
+                       b = parts * (view.b_is_along_depth ? tiles.columns * (slice + padding)
+                                                          : slice * (tiles.columns + padding)),
+                       buffers = 2 * 2 * (a + b), plain = 4 * (tile_rows * (tiles.columns + 4) + 2 * 2 * 64 * (16 + 4));
+    tiles.shared_bytes = std::max(buffers, plain);
+    return tiles;
 }
 
+/// As depth_splits() in the text.
+std::int64_t splits_of(double tiles, double depth, double resident) {
+    std::int64_t splits = cluster;
+    while (splits > 1 && (tiles * static_cast<double>(splits) > resident || depth < 128 * static_cast<double>(splits)))
+        splits /= 2;
+    return splits;
+}
+
+template <bool is_split>
 KernelCode code(const Problem& problem) {
     const ProductView view = product_view(problem);
-    const std::int64_t parts = part_count(problem.outputs[0]);
-    const Dim down = ceildiv(view.rows, tile), across = ceildiv(view.columns, tile);
+    const Tiles tiles = tiles_of(view);
+    const Dim down = ceildiv(view.rows, tile_rows), across = ceildiv(view.columns, tiles.columns);
+    const std::string family = is_split ? "product_bf16x6_split" : "product_bf16x6";
     KernelCode code;
-    code.entry = entry_of("product_bf16x6", problem);
-    code.text = kernel_begin(problem, code.entry, threads, 2) +
-                fmt::format(
-                    "    const i64 down = {}, across = {}, blocks = down * across * {};\n"
-                    "    const i64 part = blockIdx.x / larger(blocks, 1);\n"
-                    "    if (part >= {} || blocks == 0) return;\n"
-                    "    const i64 at = blockIdx.x - part * blocks, batch = at / (down * across);\n",
-                    size_text(down), size_text(across), size_text(view.batches), parts) +
-                product_operands_text(problem, view) + (parts > 1 ? depth_part_text(view, parts) : std::string()) +
-                fmt::format("    product_bf16x6<{0}>(p, at % down * {1}, at / down % across * {1}, a_row, out);\n}}\n",
-                            view.b_is_along_depth, tile);
-    code.grid = {blocks_for(down * across * view.batches * Dim(parts), 1)};
+    code.entry = entry_of(family, problem);
+    code.text =
+        kernel_begin(problem, code.entry, threads, tiles.columns == 64 ? 2 : 1) +
+        fmt::format("    const i64 down = {}, across = {}, tiles = down * across * {};\n", size_text(down),
+                    size_text(across), size_text(view.batches)) +
+        (is_split
+             ? fmt::format("    const int splits = depth_splits(tiles, {}, {});\n"
+                           "    if (i64(blockIdx.x - blockIdx.x % {}) >= tiles * splits) return;\n"
+                           "    const bool has_tile = blockIdx.x / splits < tiles;\n"
+                           "    const i64 at = has_tile ? blockIdx.x / splits : 0, batch = at / (down * across);\n",
+                           size_text(view.depth), tiles.resident, cluster)
+             : "    if (blockIdx.x >= tiles) return;\n"
+               "    const i64 at = blockIdx.x, batch = at / (down * across);\n") +
+        product_operands_text(problem, view) +
+        fmt::format("    {}<{}, {}, {}, {}, {}>(p, at % down * {}, at / down % across * {}, a_row, out{});\n}}\n",
+                    family, tiles.columns, view.b_is_along_depth, view.a_is_wide, view.b_is_wide, tiles.shared_bytes,
+                    tile_rows, tiles.columns, is_split ? ", splits, has_tile" : "");
+    const Dim all = down * across * view.batches;
+    code.grid = {is_split ? ceildiv(max(all, tiles.resident), cluster) * Dim(cluster) : blocks_for(all, 1)};
+    code.cluster = is_split ? cluster : 1;
     code.block = threads;
+    code.shared_bytes = tiles.shared_bytes;
     return code;
 }
 
-// The parts of few rows are those of `product_rows`.
-std::string output_layout(const Problem& problem, int) {
-    if (!product_refusal(problem).empty() || !is_sum_with_product(problem)) return {};
-    const ProductView view = product_view(problem);
-    return layout_of_parts(view.rows.upper_bound() > few_rows ? parts_of(view) : 1);
+Refusal accepts(const Problem& problem) {
+    for (const TensorDesc& output : problem.outputs)
+        if (is_in_partial_sums(output)) return "writes whole sums";
+    return product_refusal(problem);
 }
 
 // Tiles are computed whole, by all products of parts.
+template <bool is_split>
 Cost cost(const Problem& problem) {
     const ProductView view = product_view(problem);
-    const auto whole = [](const Dim& size) {
+    const Tiles tiles = tiles_of(view);
+    const auto whole = [](const Dim& size, std::int64_t tile) {
         return std::ceil(static_cast<double>(size.constant()) / static_cast<double>(tile));
     };
     const double rows = static_cast<double>(view.rows.constant()),
-                 blocks = whole(view.rows) * whole(view.columns) * static_cast<double>(view.batches.constant()) *
-                          static_cast<double>(part_count(problem.outputs[0]));
+                 columns = static_cast<double>(view.columns.constant()), down = whole(view.rows, tile_rows),
+                 across = whole(view.columns, tiles.columns),
+                 count = down * across * static_cast<double>(view.batches.constant()),
+                 depth = static_cast<double>(view.depth.constant()), resident = static_cast<double>(tiles.resident);
+    const double splits = is_split ? static_cast<double>(splits_of(count, depth, resident)) : 1;
     Cost cost = product_cost(problem, 0.5);
     cost.arithmetic = Arithmetic::bf16;
     const double products = view.b_dtype == DType::f32 ? 6 : view.b_dtype == DType::f16 ? 5 : 3;
-    cost.flops *= products * whole(view.rows) * static_cast<double>(tile) / std::max(rows, 1.0) * idle_factor(blocks);
+    cost.flops *= products * down * static_cast<double>(tile_rows) / std::max(rows, 1.0) * across *
+                  static_cast<double>(tiles.columns) / std::max(columns, 1.0) * idle_factor(count * splits);
+    // Blocks of a cluster read one another's sums.
+    if (splits > 1) cost.bytes += 4 * splits * rows * columns;
     return cost;
 }
 
@@ -78,7 +114,7 @@ std::vector<std::string> samples(bool is_fused) {
     if (!is_fused)
         return {"matmul | f32[T,70] f32[70,65] -> f32[T,65] where T in 0..140",
                 "matmul | f32[2,33,K]:(1,2,66) f32[2,K,40]:(40*K,1,K) -> f32[2,33,40] where K in 0..60",
-                "matmul | f32[T,K] f32[K,40] -> f32[T,40]@partial_sums.3 where T in 0..70, K in 0..900",
+                "matmul | f32[T,K] f32[K,140] -> f32[T,140] where T in 0..70, K in 0..900",
                 "matmul | f32[T,72] f16[72,64]:(1,72) -> f32[T,64] where T in 0..70",
                 "matmul | f32[T,70] bf16[70,65] -> f32[T,65] where T in 0..70",
                 "matmul | f32[20,40] f16[40,64]! -> f32[20,64]",
@@ -92,25 +128,26 @@ std::vector<std::string> samples(bool is_fused) {
         "f32[1,T,2304]:(0,0,1)! -> f32[1,T,2304] f32[1,T,12,64]:(1,64,65536,1) f32[1,T,12,64]:(1,64,65536,1) results "
         "(4,4,4) where T in 1..1024",
         "fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[1,T,3072] f32[1,3072,768]:(0,768,1)! "
-        "f32[1,T,768]:(0,0,1)! f32[1,T,768]@partial_sums.5 -> f32[1,T,768]@partial_sums.8 results (6) where T in "
-        "1..128"};
+        "f32[1,T,768]:(0,0,1)! f32[1,T,768]@partial_sums.5 -> f32[1,T,768] results (6) where T in 1..128"};
 }
 
 }  // namespace
 
 void add_product_bf16x6(std::vector<Kernel>& kernels) {
-    for (const bool is_fused : {true, false}) {
-        Kernel kernel = cuda_row("product_bf16x6", is_fused ? "fused" : "matmul", "f32", product_refusal, code, cost,
-                                 samples(is_fused));
-        kernel.output_layout = output_layout;
-        kernel.widened_inputs = {1};
-        if (is_fused) {
-            // An element of a further input is read by the thread that writes the same element of the output.
-            kernel.in_place = {{2, 0}, {3, 0}, {4, 0}, {5, 0}};
-            kernel.layout_inputs = partial_sums_inputs(4, 2);
+    for (const bool is_split : {false, true})
+        for (const bool is_fused : {true, false}) {
+            Kernel kernel = cuda_row(is_split ? "product_bf16x6_split" : "product_bf16x6",
+                                     is_fused ? "fused" : "matmul", "f32", accepts, is_split ? code<true> : code<false>,
+                                     is_split ? cost<true> : cost<false>, samples(is_fused));
+            if (is_split) kernel.compute_capability = 90;  // clusters
+            kernel.widened_inputs = {1};
+            if (is_fused) {
+                // An element of a further input is read by the thread that writes the same element of the output.
+                kernel.in_place = {{2, 0}, {3, 0}, {4, 0}, {5, 0}};
+                kernel.layout_inputs = partial_sums_inputs(4, 2);
+            }
+            kernels.push_back(std::move(kernel));
         }
-        kernels.push_back(std::move(kernel));
-    }
 }
 
 }  // namespace cairn::kernels::cuda

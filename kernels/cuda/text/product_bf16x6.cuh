@@ -1,45 +1,41 @@
-// A product of f32, with b as it is stored, in tiles of 64 by 64 on tensor cores. Each element is the sum of three bf16
+// A product of f32, with b as it is stored, in tiles of 64 rows on tensor cores. Each element is the sum of three bf16
 // parts, which hold its 24 bits; of the nine products of parts, the six that f32 can tell apart are added. An f16 is the
 // sum of two parts, which leaves five products, and a bf16 is one part, which leaves three. Tensor cores truncate sums:
 // the small products have sums of their own, and the sum of the large ones is added to f32 registers every 64 of the
 // depth. The result is then closer to the exact one than that of a chain of f32 operations. Blocks have 256 threads.
 
-constexpr int bf16x6_tile = 64, bf16x6_depth = 32, bf16x6_parts = 3;
-constexpr int bf16x6_load = bf16x6_tile * bf16x6_depth / 4 / 256;  // groups of 4 elements that a thread loads
+constexpr int bf16x6_rows = 64, bf16x6_depth = 32, bf16x6_parts = 3;
 
-/// Elements of a line along the depth, or along the columns.
-template <bool along_depth>
-constexpr int bf16x6_width = along_depth ? bf16x6_depth : bf16x6_tile;
-
-/// Shared memory of an operand's parts: lines along the depth, or along the columns. Eight elements lie between lines,
-/// so that the lines that load_matrices() reads are in different banks.
-template <bool along_depth, int parts>
+/// Shared memory of an operand's parts in a slice of the depth: lines along the depth, one for each of `count` rows or
+/// columns, or along those. Eight elements lie between lines, so that the lines that load_matrices() reads are in
+/// different banks.
+template <int count, bool along_depth, int parts>
 struct Bf16Parts {
-    static constexpr int count = parts;
-    static constexpr int lines = along_depth ? bf16x6_tile : bf16x6_depth;
-    static constexpr int width = bf16x6_width<along_depth>;
+    static constexpr int lines = along_depth ? count : bf16x6_depth, width = along_depth ? bf16x6_depth : count;
     u16 part[parts][lines][width + 8];
 };
 
-/// Magnitudes of elements, as bits: the largest, and the smallest that is not 0, less one.
-struct MagnitudeRange {
-    u32 most = 0, least = ~0u;
+/// Places in dynamic shared memory. `columns` of a tile, 64 or 128.
+template <class Weights, int columns, bool b_along_depth>
+struct Bf16x6Plan {
+    struct Buffer {
+        Bf16Parts<bf16x6_rows, true, bf16x6_parts> a;
+        Bf16Parts<columns, b_along_depth, Weights::bf16_parts> b;
+    };
+    // The tile, in f32, and what multiply_tile() needs beside it, take the place of the buffers.
+    static constexpr int pitch = columns + 4, tile_bytes = bf16x6_rows * pitch * 4;
+    static constexpr int buffer_bytes = 2 * sizeof(Buffer), plain_bytes = tile_bytes + tile_shared<64> * 4;
+    static constexpr int bytes = buffer_bytes > plain_bytes ? buffer_bytes : plain_bytes;
+    // Each warp has 32 rows, and as many columns as `fragments` of 8.
+    static constexpr int warp_columns = columns / 4, fragments = warp_columns / 8;
 };
 
-CAIRN_DEVICE void extend(MagnitudeRange& range, float x) {
-    const u32 magnitude = __float_as_uint(x) & 0x7fffffffu;
-    range.most = magnitude > range.most ? magnitude : range.most;
-    range.least = magnitude - 1 < range.least ? magnitude - 1 : range.least;
-}
-
-/// False if an element is infinite, NaN, or so large that it rounds to infinity as bf16; or if one is below 2^-108, so
-/// that its last part may be too small for bf16.
-CAIRN_DEVICE bool can_be_split(const MagnitudeRange& range) {
-    return range.most < 0x7f000000u && range.least >= 0x09800000u - 1;
-}
-
+/// The smallest magnitude that is not 0 of some elements, as bits of which the sign is shifted out, less one.
+CAIRN_DEVICE u32 magnitude_of(float x) { return 2 * __float_as_uint(x) - 1; }
+/// True if an element is below 2^-108, so that its last part may be too small for bf16.
+CAIRN_DEVICE bool loses_bits(u32 least) { return least < 2 * 0x09800000u - 1; }
 /// True if an element is below 2^-40, so that products of parts may be subnormal.
-CAIRN_DEVICE bool has_small(const MagnitudeRange& range) { return range.least < 0x2b800000u - 1; }
+CAIRN_DEVICE bool has_small(u32 least) { return least < 2 * 0x2b800000u - 1; }
 
 /// The parts of four neighbours, the largest parts first.
 template <int count>
@@ -53,155 +49,221 @@ CAIRN_DEVICE void split_four(float (&x)[4], uint2 (&parts)[count]) {
     }
 }
 
-/// Groups of four neighbours of an operand that a thread loads.
-using Bf16Groups = float[bf16x6_load][4];
+/// What a thread loads of an operand, `count` rows or columns of it: groups of four neighbours, as they are stored.
+/// `wide`: the bytes of four neighbours are aligned.
+template <class Stored, int count, bool along_depth, bool wide>
+struct Bf16x6Operand {
+    using Element = typename Stored::Element;
+    static constexpr int groups = count * bf16x6_depth / 4 / 256, width = along_depth ? bf16x6_depth : count;
+    static constexpr int bytes = 4 * sizeof(Element);
 
-/// The line of the parts in which a group lies, and the place of its first element.
-template <bool along_depth>
-CAIRN_DEVICE int line_of_group(int group) {
-    return (threadIdx.x + 256 * group) / (bf16x6_width<along_depth> / 4);
-}
-template <bool along_depth>
-CAIRN_DEVICE int place_of_group(int group) {
-    return (threadIdx.x + 256 * group) % (bf16x6_width<along_depth> / 4) * 4;
-}
+    const Element* source;
+    i64 first, end, depth_stride, depth_left;  // of the depth, from the next slice on
+    const Element* next[groups];  // with `wide`, the groups of the next slice
+    decltype(load_neighbours<bytes>((const void*)nullptr)) bits[groups];
 
-/// Loads elements from `begin` of the depth on; those outside are 0. offset(i) is that of row or column i. With `wide`
-/// the bytes of four neighbours are aligned.
-template <class Weights, bool along_depth, class Offset>
-CAIRN_DEVICE void load_groups(Bf16Groups& x, const typename Weights::Element* source, i64 first, i64 lines, i64 begin,
-                              i64 depth, i64 depth_stride, bool wide, const Offset& offset) {
-    constexpr int bytes = 4 * sizeof(typename Weights::Element);
-#pragma unroll
-    for (int group = 0; group < bf16x6_load; ++group) {
-        const int line = line_of_group<along_depth>(group), place = place_of_group<along_depth>(group);
-        const i64 i = first + (along_depth ? line : place), k = begin + (along_depth ? place : line);
-        const bool valid = i < lines && k < depth;
-        if (wide) {
-            decltype(load_neighbours<bytes>(source)) four = {};
-            if (valid) four = load_neighbours<bytes>(source + offset(i) + k * depth_stride);
-            Weights::unpack(four, x[group]);
-            continue;
-        }
-#pragma unroll
-        for (int n = 0; n < 4; ++n) {
-            const i64 of_line = along_depth ? i : i + n, of_depth = along_depth ? k + n : k;
-            const bool is_in = of_line < lines && of_depth < depth;
-            x[group][n] = is_in ? Weights::load(source + offset(of_line) + of_depth * depth_stride) : 0.0f;
-        }
-    }
-}
-
-/// Splits them into the parts in shared memory.
-template <bool along_depth, int count>
-CAIRN_DEVICE void store_groups(Bf16Groups& x, Bf16Parts<along_depth, count>& parts, MagnitudeRange& range) {
-#pragma unroll
-    for (int group = 0; group < bf16x6_load; ++group) {
-#pragma unroll
-        for (int n = 0; n < 4; ++n) extend(range, x[group][n]);
-        uint2 split[count];
-        split_four(x[group], split);
-#pragma unroll
-        for (int part = 0; part < count; ++part)
-            *(uint2*)&parts.part[part][line_of_group<along_depth>(group)][place_of_group<along_depth>(group)] =
-                split[part];
-    }
-}
-
-/// Sums of a warp's 32 rows by 16 columns, as fragments of 16 by 8.
-struct Bf16x6Sums {
-    float large[2][2][4] = {}, small[2][2][4] = {}, total[2][2][4] = {};
+    CAIRN_DEVICE int line(int group) { return (threadIdx.x + 256 * group) / (width / 4); }
+    CAIRN_DEVICE int place(int group) { return (threadIdx.x + 256 * group) % (width / 4) * 4; }
+    /// The first element of a group: of the rows or columns, and of the depth.
+    CAIRN_DEVICE int of_count(int group) { return along_depth ? line(group) : place(group); }
+    CAIRN_DEVICE int of_depth(int group) { return along_depth ? place(group) : line(group); }
 };
 
-CAIRN_DEVICE void add_large_sums(Bf16x6Sums& sums) {
+/// offset(i) is that of row or column i.
+template <class Stored, int count, bool along_depth, bool wide, class Offset>
+CAIRN_DEVICE void begin_loads(Bf16x6Operand<Stored, count, along_depth, wide>& operand, const Offset& offset) {
+    using Operand = Bf16x6Operand<Stored, count, along_depth, wide>;
+#pragma unroll
+    for (int group = 0; wide && group < Operand::groups; ++group)
+        operand.next[group] = operand.source + offset(operand.first + Operand::of_count(group)) +
+                              Operand::of_depth(group) * operand.depth_stride;
+}
+
+/// Loads the next slice; elements outside are 0.
+template <class Stored, int count, bool along_depth, bool wide, class Offset>
+CAIRN_DEVICE void load_slice(Bf16x6Operand<Stored, count, along_depth, wide>& operand, const Offset& offset) {
+    using Operand = Bf16x6Operand<Stored, count, along_depth, wide>;
+    const int depth = int(smaller(operand.depth_left, bf16x6_depth));
+#pragma unroll
+    for (int group = 0; group < Operand::groups; ++group) {
+        const i64 i = operand.first + Operand::of_count(group);
+        const int k = Operand::of_depth(group);
+        if constexpr (wide) {
+            operand.bits[group] = {};
+            if (i < operand.end && k < depth) operand.bits[group] = load_neighbours<Operand::bytes>(operand.next[group]);
+            operand.next[group] += bf16x6_depth * operand.depth_stride;
+        } else {
+            typename Stored::Element four[4];
+#pragma unroll
+            for (int n = 0; n < 4; ++n) {
+                const i64 of_count = along_depth ? i : i + n;
+                const int of_depth = along_depth ? k + n : k;
+                const bool is_in = of_count < operand.end && of_depth < depth;
+                four[n] = Stored::narrow(
+                    is_in ? Stored::load(operand.source + offset(of_count) + of_depth * operand.depth_stride) : 0.0f);
+            }
+            operand.bits[group] = Stored::pack(four);
+        }
+    }
+    operand.source += bf16x6_depth * operand.depth_stride;
+    operand.depth_left -= bf16x6_depth;
+}
+
+/// Splits the slice into parts in shared memory.
+template <class Stored, int count, bool along_depth, bool wide, int part_count>
+CAIRN_DEVICE void store_slice(const Bf16x6Operand<Stored, count, along_depth, wide>& operand,
+                              Bf16Parts<count, along_depth, part_count>& parts, u32& least) {
+    using Operand = Bf16x6Operand<Stored, count, along_depth, wide>;
+#pragma unroll
+    for (int group = 0; group < Operand::groups; ++group) {
+        float x[4];
+        Stored::unpack(operand.bits[group], x);
+#pragma unroll
+        for (int n = 0; n < 4; ++n) least = magnitude_of(x[n]) < least ? magnitude_of(x[n]) : least;
+        uint2 split[part_count];
+        split_four(x, split);
+#pragma unroll
+        for (int part = 0; part < part_count; ++part)
+            *(uint2*)&parts.part[part][Operand::line(group)][Operand::place(group)] = split[part];
+    }
+}
+
+/// Sums of a warp's 32 rows, as fragments of 16 by 8.
+template <int fragments>
+struct Bf16x6Sums {
+    float large[2][fragments][4] = {}, small[2][fragments][4] = {}, total[2][fragments][4] = {};
+};
+
+template <int fragments>
+CAIRN_DEVICE void add_large_sums(Bf16x6Sums<fragments>& sums) {
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
-        for (int j = 0; j < 2; ++j)
+        for (int j = 0; j < fragments; ++j)
 #pragma unroll
             for (int e = 0; e < 4; ++e) sums.total[i][j][e] += sums.large[i][j][e], sums.large[i][j][e] = 0.0f;
 }
 
 /// Adds the products of 16 of the depth from `k` on, for the rows and columns that begin at `row` and `column`.
-template <bool b_along_depth, int of_b>
-CAIRN_DEVICE void multiply_parts(const Bf16Parts<true, bf16x6_parts>& a_parts,
-                                 const Bf16Parts<b_along_depth, of_b>& b_parts, int row, int column, int k,
-                                 Bf16x6Sums& sums) {
+template <int fragments, int columns, bool b_along_depth, int of_b>
+CAIRN_DEVICE void multiply_parts(const Bf16Parts<bf16x6_rows, true, bf16x6_parts>& a_parts,
+                                 const Bf16Parts<columns, b_along_depth, of_b>& b_parts, int row, int column, int k,
+                                 Bf16x6Sums<fragments>& sums) {
     const int lane = threadIdx.x % 32, matrix = lane / 8, at = lane % 8;
-    u32 b[2][of_b][2];
-#pragma unroll
-    for (int part = 0; part < of_b; ++part) {
-        u32 both[4];  // of 16 columns
-        if constexpr (b_along_depth)
-            load_matrices(both, &b_parts.part[part][column + matrix / 2 * 8 + at][k + matrix % 2 * 8]);
-        else
-            load_matrices_transposed(both, &b_parts.part[part][k + matrix % 2 * 8 + at][column + matrix / 2 * 8]);
-        b[0][part][0] = both[0], b[0][part][1] = both[1], b[1][part][0] = both[2], b[1][part][1] = both[3];
-    }
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-        u32 a[bf16x6_parts][4];
-#pragma unroll
-        for (int part = 0; part < bf16x6_parts; ++part)
-            load_matrices(a[part], &a_parts.part[part][row + 16 * i + matrix % 2 * 8 + at][k + matrix / 2 * 8]);
-#pragma unroll
-        for (int j = 0; j < 2; ++j) {
-            // The smallest first.
-#pragma unroll
-            for (int order = bf16x6_parts - 1; order > 0; --order)
-#pragma unroll
-                for (int part = 0; part <= order; ++part)
-                    if (order - part < of_b) mma_bf16(sums.small[i][j], a[part], b[j][order - part]);
-            mma_bf16(sums.large[i][j], a[0], b[j][0]);
-        }
-    }
-}
-
-/// Computes the tile at a row and a column; parameters as of product_tile(). Where elements are not finite, or so small
-/// or large that the parts would lose bits, the tile is computed by f32 operations instead.
-template <bool b_along_depth, class Weights, class Rows, class Out>
-CAIRN_DEVICE void product_bf16x6(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
-                                 const Out& out) {
-    struct Operands {
-        Bf16Parts<true, bf16x6_parts> a;
-        Bf16Parts<b_along_depth, Weights::bf16_parts> b;
-    };
-    constexpr int plain_bytes = tile_shared<bf16x6_tile> * 4, parts_bytes = sizeof(Operands);
-    __shared__ __align__(16) unsigned char shared[plain_bytes > parts_bytes ? plain_bytes : parts_bytes];
-    auto& operands = *(Operands*)shared;
-    auto* const result = (float(*)[bf16x6_tile + 4])shared;
-    const auto b_column = [&](i64 column) { return column * p.b_column_stride; };
-    const int warp = threadIdx.x / 32, row = warp / 4 * 32, column = warp % 4 * 16;
-
-    Bf16Groups a, b;
-    MagnitudeRange range;
-    Bf16x6Sums sums;
-    const auto load = [&](i64 begin) {
-        load_groups<StoredF32, true>(a, p.a, first_row, p.rows, begin, p.depth, p.a_depth_stride, p.a_wide, a_row);
-        load_groups<Weights, b_along_depth>(b, p.b, first_column, p.columns, begin, p.depth, p.b_depth_stride,
-                                            p.b_wide, b_column);
-    };
-    if (p.depth > 0) load(0);
-    for (i64 begin = 0; begin < p.depth; begin += bf16x6_depth) {
-        store_groups<true>(a, operands.a, range);
-        store_groups<b_along_depth>(b, operands.b, range);
-        __syncthreads();
-        if (begin + bf16x6_depth < p.depth) load(begin + bf16x6_depth);
-        // Unrolled it would need more than the 128 registers with which two blocks are resident.
-#pragma unroll 1
-        for (int k = 0; k < bf16x6_depth; k += 16)
-            multiply_parts<b_along_depth>(operands.a, operands.b, row, column, k, sums);
-        if (begin / bf16x6_depth % 2 == 1) add_large_sums(sums);
-        __syncthreads();  // the parts are read before they are overwritten
-    }
-    add_large_sums(sums);
-
-    const bool any_small = __syncthreads_or(has_small(range));
-    bool is_exact = can_be_split(range);
+    u32 a[2][bf16x6_parts][4], b[fragments][of_b][2];
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
-        for (int j = 0; j < 2; ++j)
+        for (int part = 0; part < bf16x6_parts; ++part)
+            load_matrices(a[i][part], &a_parts.part[part][row + 16 * i + matrix % 2 * 8 + at][k + matrix / 2 * 8]);
+#pragma unroll
+    for (int j = 0; j < fragments; j += 2)
+#pragma unroll
+        for (int part = 0; part < of_b; ++part) {
+            u32 both[4];  // of 16 columns
+            const int first = column + 8 * j + (b_along_depth ? matrix / 2 * 8 + at : matrix / 2 * 8);
+            if constexpr (b_along_depth)
+                load_matrices(both, &b_parts.part[part][first][k + matrix % 2 * 8]);
+            else
+                load_matrices_transposed(both, &b_parts.part[part][k + matrix % 2 * 8 + at][first]);
+            b[j][part][0] = both[0], b[j][part][1] = both[1], b[j + 1][part][0] = both[2], b[j + 1][part][1] = both[3];
+        }
+    // The smallest first. Products of one fragment, which wait for one another, are far apart.
+#pragma unroll
+    for (int order = bf16x6_parts - 1; order > 0; --order)
+#pragma unroll
+        for (int part = 0; part <= order; ++part)
+            if (order - part < of_b)
+#pragma unroll
+                for (int i = 0; i < 2; ++i)
+#pragma unroll
+                    for (int j = 0; j < fragments; ++j) mma_bf16(sums.small[i][j], a[i][part], b[j][order - part]);
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+#pragma unroll
+        for (int j = 0; j < fragments; ++j) mma_bf16(sums.large[i][j], a[i][0], b[j][0]);
+}
+
+/// Slices of the depth, a power of two up to 8, with which the blocks of the tiles fill the device once.
+CAIRN_DEVICE int depth_splits(i64 tiles, i64 depth, i64 resident_blocks) {
+    int splits = 8;
+    while (splits > 1 && (tiles * splits > resident_blocks || depth < 128 * splits)) splits /= 2;
+    return splits;
+}
+
+/// Restricts the operands to slice `split` of `splits` of the depth; all but the last have the same multiple of 64.
+template <class Weights>
+CAIRN_DEVICE void restrict_depth(ProductOperands<Weights>& p, int split, int splits) {
+    const i64 size = (p.depth + 64 * splits - 1) / (64 * splits) * 64;
+    p.a += split * size * p.a_depth_stride;
+    p.b += split * size * p.b_depth_stride;
+    p.depth = larger(smaller(size, p.depth - split * size), 0);
+}
+
+/// Computes the tile at a row and a column by f32 operations, and leaves its rows in shared memory.
+template <int columns, bool b_along_depth, class Weights, class Rows>
+CAIRN_DEVICE void multiply_plainly(const ProductOperands<Weights>& p, i64 first_row, i64 first_column,
+                                   const Rows& a_row, unsigned char* shared) {
+    using Plan = Bf16x6Plan<Weights, columns, b_along_depth>;
+    auto* const result = (float(*)[Plan::pitch])shared;
+    float* const tile = (float*)(shared + Plan::tile_bytes);
+#pragma unroll 1
+    for (int of_tile = 0; of_tile < columns; of_tile += 64) {
+        multiply_tile<64, b_along_depth>(p, first_row, first_column + of_tile, a_row, tile);
+        __syncthreads();
+        for (int i = threadIdx.x; i < 64 * 64; i += 256)
+            result[i / 64][of_tile + i % 64] = tile[i / 64 * (64 + 4) + i % 64];
+        __syncthreads();
+    }
+}
+
+/// Computes the tile at a row and a column, and leaves its rows in shared memory. False if elements are not finite, or
+/// so small or large that the parts would lose bits.
+template <int columns, bool b_along_depth, bool a_wide, bool b_wide, class Weights, class Rows>
+CAIRN_DEVICE bool multiply_split(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
+                                 unsigned char* shared) {
+    using Plan = Bf16x6Plan<Weights, columns, b_along_depth>;
+    auto* const buffers = (typename Plan::Buffer*)shared;
+    auto* const result = (float(*)[Plan::pitch])shared;
+    const auto b_column = [&](i64 column) { return column * p.b_column_stride; };
+    const int warp = threadIdx.x / 32, row = warp / 4 * 32, column = warp % 4 * Plan::warp_columns;
+
+    Bf16x6Operand<StoredF32, bf16x6_rows, true, a_wide> a{p.a, first_row, p.rows, p.a_depth_stride, p.depth};
+    Bf16x6Operand<Weights, columns, b_along_depth, b_wide> b{p.b, first_column, p.columns, p.b_depth_stride, p.depth};
+    u32 least = ~0u;
+    Bf16x6Sums<Plan::fragments> sums;
+    begin_loads(a, a_row);
+    begin_loads(b, b_column);
+    load_slice(a, a_row);
+    load_slice(b, b_column);
+    store_slice(a, buffers[0].a, least);
+    store_slice(b, buffers[0].b, least);
+    load_slice(a, a_row);
+    load_slice(b, b_column);
+    __syncthreads();
+    // Each slice in turn is multiplied while the next one is split, and the one after that is on its way.
+    const auto multiply = [&](const typename Plan::Buffer& buffer, typename Plan::Buffer& next) {
+        multiply_parts(buffer.a, buffer.b, row, column, 0, sums);
+        store_slice(a, next.a, least);
+        load_slice(a, a_row);
+        multiply_parts(buffer.a, buffer.b, row, column, 16, sums);
+        store_slice(b, next.b, least);
+        load_slice(b, b_column);
+        __syncthreads();
+    };
+#pragma unroll 1
+    for (i64 begin = 0; begin < p.depth; begin += 2 * bf16x6_depth) {
+        multiply(buffers[0], buffers[1]);
+        multiply(buffers[1], buffers[0]);
+        add_large_sums(sums);
+    }
+
+    const bool any_small = __syncthreads_or(has_small(least));
+    bool is_exact = !loses_bits(least);
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+#pragma unroll
+        for (int j = 0; j < Plan::fragments; ++j)
 #pragma unroll
             for (int e = 0; e < 4; ++e) {
                 const int lane = threadIdx.x % 32;
@@ -209,15 +271,79 @@ CAIRN_DEVICE void product_bf16x6(const ProductOperands<Weights>& p, i64 first_ro
                 const int to_column = column + 8 * j + lane % 4 * 2 + e % 2;
                 const float value = sums.total[i][j][e] + sums.small[i][j][e];
                 const u32 magnitude = __float_as_uint(value) & 0x7fffffffu;
-                // Below 2^-80 beside small elements, or not finite.
+                // Below 2^-80 beside small elements, or not finite, as where an element is not or rounds to infinity.
                 if (first_row + to_row < p.rows && first_column + to_column < p.columns &&
                     ((any_small && magnitude < 0x17800000u) || magnitude >= 0x7f800000u))
                     is_exact = false;
                 result[to_row][to_column] = value;
             }
-    if (__syncthreads_or(!is_exact)) {
-        multiply_tile<bf16x6_tile, b_along_depth>(p, first_row, first_column, a_row, (float*)shared);
-        __syncthreads();
-    }
-    write_tile<bf16x6_tile>(p, first_row, first_column, (float*)shared, out);
+    return !__syncthreads_or(!is_exact);
 }
+
+/// Computes the tile at a row and a column, and leaves its rows in shared memory; parameters as of multiply_tile().
+/// `a_wide`, `b_wide`: the bytes of four neighbours are aligned if the address of the operand is. Where it is not, and
+/// where split elements would be inexact, the tile is computed by f32 operations.
+template <int columns, bool b_along_depth, bool a_wide, bool b_wide, class Weights, class Rows>
+CAIRN_DEVICE void multiply_bf16x6(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
+                                  unsigned char* shared) {
+    const bool is_aligned = (!a_wide || p.a_wide) && (!b_wide || p.b_wide);
+    if (is_aligned &&
+        multiply_split<columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row, shared))
+        return;
+    multiply_plainly<columns, b_along_depth>(p, first_row, first_column, a_row, shared);
+}
+
+/// Computes a tile; out(row, column, value) takes each element once. `shared_bytes`: of dynamic shared memory.
+template <int columns, bool b_along_depth, bool a_wide, bool b_wide, int shared_bytes, class Weights, class Rows, class Out>
+CAIRN_DEVICE void product_bf16x6(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
+                                 const Out& out) {
+    using Plan = Bf16x6Plan<Weights, columns, b_along_depth>;
+    static_assert(Plan::bytes == shared_bytes, "as the launch has");
+    extern __shared__ __align__(16) unsigned char bf16x6_shared[];
+    multiply_bf16x6<columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row, bf16x6_shared);
+    const auto* const result = (const float(*)[Plan::pitch])bf16x6_shared;
+    // One copy of `out` in the code; a warp writes neighbours.
+#pragma unroll 1
+    for (int i = threadIdx.x; i < bf16x6_rows * columns; i += 256) {
+        const i64 to_row = first_row + i / columns, to_column = first_column + i % columns;
+        if (to_row < p.rows && to_column < p.columns) out(to_row, to_column, result[i / columns][i % columns]);
+    }
+}
+
+#if defined(CAIRN_EMULATED) || __CUDA_ARCH__ >= 900
+
+/// As product_bf16x6(), by `splits` neighbouring blocks of a cluster, each for a slice of the depth: 2, 4 or 8. They
+/// add their sums in order, each block for some of the rows. Blocks without a tile (`has_tile`) only meet the others.
+template <int columns, bool b_along_depth, bool a_wide, bool b_wide, int shared_bytes, class Weights, class Rows, class Out>
+CAIRN_DEVICE void product_bf16x6_split(ProductOperands<Weights> p, i64 first_row, i64 first_column, const Rows& a_row,
+                                       const Out& out, int splits, bool has_tile) {
+    using Plan = Bf16x6Plan<Weights, columns, b_along_depth>;
+    static_assert(Plan::bytes == shared_bytes, "as the launch has");
+    extern __shared__ __align__(16) unsigned char bf16x6_shared[];
+    const int rank = int(cluster_rank()), split = rank % splits;
+    if (has_tile) {
+        restrict_depth(p, split, splits);
+        multiply_bf16x6<columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row, bf16x6_shared);
+    }
+    cluster_arrive();
+    cluster_wait();
+    const int rows = bf16x6_rows / splits;
+#pragma unroll 1
+    for (int i = threadIdx.x; has_tile && i < rows * columns; i += 256) {
+        const int row = split * rows + i / columns, column = i % columns;
+        const i64 to_row = first_row + row, to_column = first_column + column;
+        if (to_row >= p.rows || to_column >= p.columns) continue;
+        const u32 at = shared_address(bf16x6_shared) + 4 * (row * Plan::pitch + column);
+        float parts[8], sum = 0.0f;
+#pragma unroll
+        for (int s = 0; s < 8; ++s) parts[s] = s < splits ? load_remote(map_shared(at, rank - split + s)) : 0.0f;
+#pragma unroll
+        for (int s = 0; s < 8; ++s) sum += parts[s];
+        out(to_row, to_column, sum);
+    }
+    // No block ends while another reads its shared memory.
+    cluster_arrive();
+    cluster_wait();
+}
+
+#endif

@@ -33,12 +33,13 @@ const std::vector<PartedCase> cases{
      "f32[1,T,68]:(0,0,1)! f32[1,T,68]@partial_sums.3 -> f32[1,T,68] results (6) where T in 1..80",
      "cuda.product_tile64",
      {{1}, {70}}},
-    {"matmul | f32[T,K] f32[K,N] -> f32[T,N]@partial_sums.3 where T in 0..90, K in 0..900, N in 0..100",
-     "cuda.product_bf16x6",
-     {{0, 5, 5}, {1, 1, 1}, {3, 0, 7}, {3, 7, 0}, {70, 333, 67}, {20, 900, 65}, {64, 384, 64}, {17, 385, 4}}},
     {"fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[1,T,132] f32[1,132,68]:(0,1,132)! "
-     "f32[1,T,68]:(0,0,1)! f32[1,T,68]@partial_sums.4 -> f32[1,T,68]@partial_sums.2 results (6) where T in 1..80",
+     "f32[1,T,68]:(0,0,1)! f32[1,T,68]@partial_sums.4 -> f32[1,T,68] results (6) where T in 1..80",
      "cuda.product_bf16x6",
+     {{1}, {70}}},
+    {"fused {4=matmul(0,1):f32 5=add(4,2):f32 6=add(3,5):f32} | f32[1,T,260] f32[1,260,68]! f32[1,T,68]:(0,0,1)! "
+     "f32[1,T,68]@partial_sums.4 -> f32[1,T,68] results (6) where T in 1..80",
+     "cuda.product_bf16x6_split",
      {{1}, {70}}},
     {"elementwise {3=add(0,2):f32 4=tanh(3):f32 5=add(4,1):f32} | f32[T,9]@partial_sums.3 f32[T,9] "
      "f32[T,9]@partial_sums.2 -> f32[T,9] results (5) where T in 0..80",
