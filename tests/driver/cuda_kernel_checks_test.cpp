@@ -49,6 +49,7 @@ constexpr const char* families[] = {"elementwise",
                                     "product_bf16x6_split",
                                     "attention_query",
                                     "attention_tile",
+                                    "attention_bf16x6",
                                     "attention_row",
                                     "mlp_row",
                                     "link"};

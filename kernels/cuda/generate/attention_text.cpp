@@ -54,7 +54,7 @@ std::string beside_text(const Problem& problem, std::size_t input) {
 }
 
 std::string score_text(const Problem& problem, const AttentionView& view) {
-    const double scale = types::number_or(problem.attributes, "scale", 1 / std::sqrt(static_cast<double>(view.depth)));
+    const double scale = attention_scale(problem);
     std::string text = "    const auto score_of = [&](i64 query, i64 key, float dot) {\n";
     text += fmt::format("        float score = dot * {};\n", float_text(static_cast<float>(scale)));
     if (problem.attributes.has("softcap")) {
@@ -111,6 +111,11 @@ AttentionView attention_view(const Problem& problem) {
         static_cast<float>(types::number_or(problem.attributes, "masked_score", std::numeric_limits<float>::lowest()));
     view.skips_hidden = view.is_causal && view.hidden_score <= low_score && !flag(problem, "adds_to_hidden");
     return view;
+}
+
+double attention_scale(const Problem& problem) {
+    const auto depth = static_cast<double>(attention_view(problem).depth);
+    return types::number_or(problem.attributes, "scale", 1 / std::sqrt(depth));
 }
 
 Refusal attention_refusal(const Problem& problem) {

@@ -20,6 +20,9 @@ AttentionView attention_view(const Problem& problem);
 /// is.
 Refusal attention_refusal(const Problem& problem);
 
+/// What scores are multiplied by.
+double attention_scale(const Problem& problem);
+
 /// Declarations of `p`, the operands of a head, from `i64 head`, counted over batches; and of the functions
 /// `score_of(query, key, dot)` and `store(query, column, value)`.
 std::string attention_operands_text(const Problem& problem, const AttentionView& view);

@@ -58,6 +58,25 @@ std::vector<AttentionCase> attention_cases() {
     std::vector<AttentionCase> all;
     for (const char* kernel : {"cuda.attention_tile.", "cuda.attention_query."})
         for (const AttentionCase& one : both) all.push_back({one.problem, one.sizes, kernel});
+    // Splits elements of heads whose size is a multiple of 16.
+    const std::vector<AttentionCase> split{
+        {both[0].problem, {{1, 0}, {3, 70}, {64, 0}, {65, 63}, {70, 1}}},
+        {both[1].problem, {{1}, {64}, {70}}},
+        {both[3].problem, {{1, 1}, {40, 20}, {70, 64}, {65, 130}}},
+        {"attention causal=(0) hides=(1) scale=0.5 masked_score=-10000 | f32[2,2,T,16] f32[2,2,S,16] f32[2,2,S,48] "
+         "bool[2,S]:(2*S,2) -> f32[2,2,T,48] where T in 1..90, S in 1..90",
+         {{1, 1}, {5, 33}, {65, 65}}},
+        {"attention causal=(0) pairs=(1) adds_to_hidden=(1) scale=0.5 masked_score=-1 | f32[3,T,48] f32[3,S,48] "
+         "f32[3,S,16] bool[T,1] f32[3,1,S]:(2*S,2*S,2) -> f32[3,T,16] where T in 1..70, S in 1..300",
+         {{1, 5}, {9, 70}, {66, 128}}},
+        {"attention causal=(1) scale=0.25 masked_score=-1 | f32[2,2,T,16] f32[2,2,T,16]:(2048,1024,17,1) "
+         "f32[2,2,T,16]:(2048,1024,17,1) -> f32[2,2,T,16]:(32*T,16,32,1) where T in 1..60",
+         {{1}, {40}}},
+        {"attention causal=(1) pairs=(1) window=(9) softcap=3 scale=0.5 masked_score=-1e+30 | f32[2,4,T,32] "
+         "f32[2,1,S,32] f32[2,1,S,32] f32[2,1,1,S] f32[1,4,T,S] -> f32[2,4,T,32] where T in 1..70, S in 1..90",
+         {{2, 3}, {5, 40}, {66, 70}}},
+    };
+    for (const AttentionCase& one : split) all.push_back({one.problem, one.sizes, "cuda.attention_bf16x6."});
     all.push_back(
         {"attention causal=(1) scale=0.1 masked_score=-1e+30 | f32[2,T,200] f32[2,S,200] f32[2,S,256] -> f32[2,T,256] "
          "where T in 1..60, S in 1..900",
@@ -105,11 +124,12 @@ INSTANTIATE_TEST_SUITE_P(States, CudaAttentionOf,
 // Keys that the causal rule hides count where all seen keys are hidden as well, or have as low scores.
 TEST(CudaAttention, HiddenKeysCountWhereNothingElseDoes) {
     const std::string head = "attention causal=(1) pairs=(1) scale=1 masked_score=-1e+30 | ";
-    const std::string operands = "f32[1,T,8] f32[1,S,8] f32[1,S,8] ",
-                      tail = "[T,S] -> f32[1,T,8] where T in 1..90, S in 1..90";
+    const std::string operands = "f32[1,T,16] f32[1,S,16] f32[1,S,16] ",
+                      tail = "[T,S] -> f32[1,T,16] where T in 1..90, S in 1..90";
     const std::string hiding = head + operands + "bool" + tail, adding = head + operands + "f32" + tail;
-    const KernelCases cases({hiding, adding, hiding, adding}, {"cuda.attention_tile", "cuda.attention_tile",
-                                                               "cuda.attention_query", "cuda.attention_query"});
+    const KernelCases cases({hiding, adding, hiding, adding, hiding, adding},
+                            {"cuda.attention_tile", "cuda.attention_tile", "cuda.attention_query",
+                             "cuda.attention_query", "cuda.attention_bf16x6", "cuda.attention_bf16x6"});
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const std::vector<std::int64_t> size{70, 80};
         auto inputs = random_inputs(cases.at(i, size), i);
@@ -123,20 +143,37 @@ TEST(CudaAttention, HiddenKeysCountWhereNothingElseDoes) {
 }
 
 TEST(CudaAttention, SpecialValuesStayInTheirRows) {
-    const std::string text = "attention causal=(0) scale=0.5 | f32[1,T,8] f32[1,S,8] f32[1,S,8] -> f32[1,T,8] where ";
-    const KernelCases cases({text + "T in 1..40, S in 1..90", text + "T in 1..40, S in 1..90"},
-                            {"cuda.attention_tile", "cuda.attention_query"});
+    const std::string text =
+        "attention causal=(0) scale=0.5 | f32[1,T,16] f32[1,S,16] f32[1,S,16] -> f32[1,T,16] where T in 1..40, S in "
+        "1..90";
+    const KernelCases cases({text, text, text},
+                            {"cuda.attention_tile", "cuda.attention_query", "cuda.attention_bf16x6"});
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const std::vector<std::int64_t> size{9, 70};
         auto inputs = random_inputs(cases.at(i, size), i);
         inputs[0][0] = nan;
-        for (std::size_t s = 0; s < 70; ++s) inputs[1][s * 8 + 2] = static_cast<float>(std::abs(inputs[1][s * 8 + 2]));
-        inputs[0][8 + 2] = inf;
-        inputs[0][16 + 2] = -inf;
-        inputs[0][24] = 1e30L;
-        inputs[2][5 * 8 + 3] = nan, inputs[2][4] = inf;
+        for (std::size_t s = 0; s < 70; ++s)
+            inputs[1][s * 16 + 2] = static_cast<float>(std::abs(inputs[1][s * 16 + 2]));
+        inputs[0][16 + 2] = inf;
+        inputs[0][32 + 2] = -inf;
+        inputs[0][48] = 1e30L;
+        inputs[2][5 * 16 + 3] = nan, inputs[2][4] = inf;
         const auto y = cases.run(i, size, inputs, {.seed = i})[0];
         EXPECT_LE(error_of(y, attention_reference(cases.at(i, size), inputs)), 2e-6) << cases.kernel_id(i);
+    }
+}
+
+// Factors of queries and of values. Where scores are far apart, weights are as small as f32 can hold.
+TEST(CudaAttention, OfSplitElementsIsExactAtAnyMagnitude) {
+    const KernelCases cases({"attention causal=(0) scale=0.5 | f32[1,20,16] f32[1,70,16] f32[1,70,16] -> f32[1,20,16]"},
+                            {"cuda.attention_bf16x6"});
+    for (const auto& [of_q, of_v] : {std::pair(0, 0), std::pair(5, 0), std::pair(-120, 30), std::pair(3, -104),
+                                     std::pair(3, -112), std::pair(2, 45), std::pair(2, 110)}) {
+        auto inputs = random_inputs(cases.problem(0), 5);
+        for (auto& x : inputs[0]) x = std::ldexp(x, of_q);
+        for (auto& x : inputs[2]) x = std::ldexp(x, of_v);
+        const auto y = cases.run(0, {}, inputs, {.seed = 3})[0];
+        EXPECT_LE(error_of(y, attention_reference(cases.problem(0), inputs)), 2e-6) << of_q << ' ' << of_v;
     }
 }
 
