@@ -17,18 +17,17 @@ namespace {
 
 constexpr int threads = 256, cluster = 8;
 constexpr std::int64_t tile_rows = 64, slice = 32, padding = 8;
-// As many blocks as are resident at a time: one on each multiprocessor, or two of half as many columns.
+// As many blocks as run at a time: one on each multiprocessor.
 constexpr std::int64_t resident_blocks = 132;
 
 /// Tiles of a problem, and their dynamic shared memory (Bf16x6Plan in kernels/cuda/text/product_bf16x6.cuh).
 struct Tiles {
-    std::int64_t columns, resident, shared_bytes;
+    std::int64_t columns, shared_bytes;
 };
 
 Tiles tiles_of(const ProductView& view) {
     Tiles tiles{};
     tiles.columns = view.columns.upper_bound() <= 64 ? 64 : 128;
-    tiles.resident = resident_blocks * 128 / tiles.columns;
     const std::int64_t parts = view.b_dtype == DType::f32   ? 3
                                : view.b_dtype == DType::f16 ? 2
                                                             : 1,
@@ -41,9 +40,10 @@ Tiles tiles_of(const ProductView& view) {
 }
 
 /// As depth_splits() in the text.
-std::int64_t splits_of(double tiles, double depth, double resident) {
+std::int64_t splits_of(double tiles, double depth) {
     std::int64_t splits = cluster;
-    while (splits > 1 && (tiles * static_cast<double>(splits) > resident || depth < 128 * static_cast<double>(splits)))
+    while (splits > 1 &&
+           (tiles * static_cast<double>(splits) > resident_blocks || depth < 128 * static_cast<double>(splits)))
         splits /= 2;
     return splits;
 }
@@ -57,7 +57,7 @@ KernelCode code(const Problem& problem) {
     KernelCode code;
     code.entry = entry_of(family, problem);
     code.text =
-        kernel_begin(problem, code.entry, threads, tiles.columns == 64 ? 2 : 1) +
+        kernel_begin(problem, code.entry, threads, 1) +
         fmt::format("    const i64 down = {}, across = {}, tiles = down * across * {};\n", size_text(down),
                     size_text(across), size_text(view.batches)) +
         (is_split
@@ -65,7 +65,7 @@ KernelCode code(const Problem& problem) {
                            "    if (i64(blockIdx.x - blockIdx.x % {}) >= tiles * splits) return;\n"
                            "    const bool has_tile = blockIdx.x / splits < tiles;\n"
                            "    const i64 at = has_tile ? blockIdx.x / splits : 0, batch = at / (down * across);\n",
-                           size_text(view.depth), tiles.resident, cluster)
+                           size_text(view.depth), resident_blocks, cluster)
              : "    if (blockIdx.x >= tiles) return;\n"
                "    const i64 at = blockIdx.x, batch = at / (down * across);\n") +
         product_operands_text(problem, view) +
@@ -73,7 +73,7 @@ KernelCode code(const Problem& problem) {
                     family, tiles.columns, view.b_is_along_depth, view.a_is_wide, view.b_is_wide, tiles.shared_bytes,
                     tile_rows, tiles.columns, is_split ? ", splits, has_tile" : "");
     const Dim all = down * across * view.batches;
-    code.grid = {is_split ? ceildiv(max(all, tiles.resident), cluster) * Dim(cluster) : blocks_for(all, 1)};
+    code.grid = {is_split ? ceildiv(max(all, resident_blocks), cluster) * Dim(cluster) : blocks_for(all, 1)};
     code.cluster = is_split ? cluster : 1;
     code.block = threads;
     code.shared_bytes = tiles.shared_bytes;
@@ -98,8 +98,8 @@ Cost cost(const Problem& problem) {
                  columns = static_cast<double>(view.columns.constant()), down = whole(view.rows, tile_rows),
                  across = whole(view.columns, tiles.columns),
                  count = down * across * static_cast<double>(view.batches.constant()),
-                 depth = static_cast<double>(view.depth.constant()), resident = static_cast<double>(tiles.resident);
-    const double splits = is_split ? static_cast<double>(splits_of(count, depth, resident)) : 1;
+                 depth = static_cast<double>(view.depth.constant());
+    const double splits = is_split ? static_cast<double>(splits_of(count, depth)) : 1;
     Cost cost = product_cost(problem, 0.5);
     cost.arithmetic = Arithmetic::bf16;
     const double products = view.b_dtype == DType::f32 ? 6 : view.b_dtype == DType::f16 ? 5 : 3;

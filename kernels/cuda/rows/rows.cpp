@@ -42,10 +42,10 @@ int register_budget(std::string_view id) {
                                  Budget{"cuda.gather.", 48},
                                  Budget{"cuda.product_rows.", 128},
                                  Budget{"cuda.product_tile", 128},
-                                 Budget{"cuda.product_bf16x6", 240},
+                                 Budget{"cuda.product_bf16x6", 255},
                                  Budget{"cuda.attention_query.", 80},
                                  Budget{"cuda.attention_tile.", 168},
-                                 Budget{"cuda.attention_bf16x6.", 256},
+                                 Budget{"cuda.attention_bf16x6.", 255},
                                  Budget{"cuda.attention_row.", 64},
                                  Budget{"cuda.mlp_row.", 64}};
     for (const Budget& budget : budgets)

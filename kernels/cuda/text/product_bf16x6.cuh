@@ -57,9 +57,11 @@ struct Bf16x6Operand {
     static constexpr int groups = count * bf16x6_depth / 4 / 256, width = along_depth ? bf16x6_depth : count;
     static constexpr int bytes = 4 * sizeof(Element);
 
-    const Element* source;
-    i64 first, end, depth_stride, depth_left;  // of the depth, from the next slice on
-    const Element* next[groups];  // with `wide`, the groups of the next slice
+    const Element* source;  // of the next slice
+    i64 first, end, depth_stride;
+    // With `wide`, the groups of the next slice, and their places in the depth; these are large outside the operand.
+    const Element* next[groups];
+    int depth_of[groups];
     decltype(load_neighbours<bytes>((const void*)nullptr)) bits[groups];
 
     CAIRN_DEVICE int line(int group) { return (threadIdx.x + 256 * group) / (width / 4); }
@@ -74,25 +76,28 @@ template <class Stored, int count, bool along_depth, bool wide, class Offset>
 CAIRN_DEVICE void begin_loads(Bf16x6Operand<Stored, count, along_depth, wide>& operand, const Offset& offset) {
     using Operand = Bf16x6Operand<Stored, count, along_depth, wide>;
 #pragma unroll
-    for (int group = 0; wide && group < Operand::groups; ++group)
-        operand.next[group] = operand.source + offset(operand.first + Operand::of_count(group)) +
-                              Operand::of_depth(group) * operand.depth_stride;
+    for (int group = 0; wide && group < Operand::groups; ++group) {
+        const i64 i = operand.first + Operand::of_count(group);
+        operand.next[group] = operand.source + offset(i) + Operand::of_depth(group) * operand.depth_stride;
+        operand.depth_of[group] = i < operand.end ? Operand::of_depth(group) : bf16x6_depth;
+    }
 }
 
-/// Loads the next slice; elements outside are 0.
+/// Loads the next slice, from which `left` of the depth are left; elements outside are 0.
 template <class Stored, int count, bool along_depth, bool wide, class Offset>
-CAIRN_DEVICE void load_slice(Bf16x6Operand<Stored, count, along_depth, wide>& operand, const Offset& offset) {
+CAIRN_DEVICE void load_slice(Bf16x6Operand<Stored, count, along_depth, wide>& operand, i64 left, const Offset& offset) {
     using Operand = Bf16x6Operand<Stored, count, along_depth, wide>;
-    const int depth = int(smaller(operand.depth_left, bf16x6_depth));
+    const int depth = int(smaller(left, bf16x6_depth));
 #pragma unroll
     for (int group = 0; group < Operand::groups; ++group) {
-        const i64 i = operand.first + Operand::of_count(group);
-        const int k = Operand::of_depth(group);
         if constexpr (wide) {
             operand.bits[group] = {};
-            if (i < operand.end && k < depth) operand.bits[group] = load_neighbours<Operand::bytes>(operand.next[group]);
+            if (operand.depth_of[group] < depth)
+                operand.bits[group] = load_neighbours<Operand::bytes>(operand.next[group]);
             operand.next[group] += bf16x6_depth * operand.depth_stride;
         } else {
+            const i64 i = operand.first + Operand::of_count(group);
+            const int k = Operand::of_depth(group);
             typename Stored::Element four[4];
 #pragma unroll
             for (int n = 0; n < 4; ++n) {
@@ -105,8 +110,7 @@ CAIRN_DEVICE void load_slice(Bf16x6Operand<Stored, count, along_depth, wide>& op
             operand.bits[group] = Stored::pack(four);
         }
     }
-    operand.source += bf16x6_depth * operand.depth_stride;
-    operand.depth_left -= bf16x6_depth;
+    if constexpr (!wide) operand.source += bf16x6_depth * operand.depth_stride;
 }
 
 /// Splits the slice into parts in shared memory.
@@ -150,38 +154,41 @@ CAIRN_DEVICE void multiply_parts(const Bf16Parts<bf16x6_rows, true, bf16x6_parts
                                  const Bf16Parts<columns, b_along_depth, of_b>& b_parts, int row, int column, int k,
                                  Bf16x6Sums<fragments>& sums) {
     const int lane = threadIdx.x % 32, matrix = lane / 8, at = lane % 8;
-    u32 a[2][bf16x6_parts][4], b[fragments][of_b][2];
+    u32 a[2][bf16x6_parts][4];
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
         for (int part = 0; part < bf16x6_parts; ++part)
             load_matrices(a[i][part], &a_parts.part[part][row + 16 * i + matrix % 2 * 8 + at][k + matrix / 2 * 8]);
 #pragma unroll
-    for (int j = 0; j < fragments; j += 2)
+    for (int first = 0; first < fragments; first += 2) {
+        u32 b[2][of_b][2];  // of 16 columns
 #pragma unroll
         for (int part = 0; part < of_b; ++part) {
-            u32 both[4];  // of 16 columns
-            const int first = column + 8 * j + (b_along_depth ? matrix / 2 * 8 + at : matrix / 2 * 8);
+            u32 both[4];
+            const int b_column = column + 8 * first + (b_along_depth ? matrix / 2 * 8 + at : matrix / 2 * 8);
             if constexpr (b_along_depth)
-                load_matrices(both, &b_parts.part[part][first][k + matrix % 2 * 8]);
+                load_matrices(both, &b_parts.part[part][b_column][k + matrix % 2 * 8]);
             else
-                load_matrices_transposed(both, &b_parts.part[part][k + matrix % 2 * 8 + at][first]);
-            b[j][part][0] = both[0], b[j][part][1] = both[1], b[j + 1][part][0] = both[2], b[j + 1][part][1] = both[3];
+                load_matrices_transposed(both, &b_parts.part[part][k + matrix % 2 * 8 + at][b_column]);
+            b[0][part][0] = both[0], b[0][part][1] = both[1], b[1][part][0] = both[2], b[1][part][1] = both[3];
         }
-    // The smallest first. Products of one fragment, which wait for one another, are far apart.
+        // The smallest first. Products of one fragment, which wait for one another, are not neighbours.
 #pragma unroll
-    for (int order = bf16x6_parts - 1; order > 0; --order)
+        for (int order = bf16x6_parts - 1; order > 0; --order)
 #pragma unroll
-        for (int part = 0; part <= order; ++part)
-            if (order - part < of_b)
+            for (int part = 0; part <= order; ++part)
+                if (order - part < of_b)
 #pragma unroll
-                for (int i = 0; i < 2; ++i)
+                    for (int i = 0; i < 2; ++i)
 #pragma unroll
-                    for (int j = 0; j < fragments; ++j) mma_bf16(sums.small[i][j], a[i][part], b[j][order - part]);
+                        for (int j = 0; j < 2; ++j)
+                            mma_bf16(sums.small[i][first + j], a[i][part], b[j][order - part]);
 #pragma unroll
-    for (int i = 0; i < 2; ++i)
+        for (int i = 0; i < 2; ++i)
 #pragma unroll
-        for (int j = 0; j < fragments; ++j) mma_bf16(sums.large[i][j], a[i][0], b[j][0]);
+            for (int j = 0; j < 2; ++j) mma_bf16(sums.large[i][first + j], a[i][0], b[j][0]);
+    }
 }
 
 /// Slices of the depth, a power of two up to 8, with which the blocks of the tiles fill the device once.
@@ -228,33 +235,33 @@ CAIRN_DEVICE bool multiply_split(const ProductOperands<Weights>& p, i64 first_ro
     const auto b_column = [&](i64 column) { return column * p.b_column_stride; };
     const int warp = threadIdx.x / 32, row = warp / 4 * 32, column = warp % 4 * Plan::warp_columns;
 
-    Bf16x6Operand<StoredF32, bf16x6_rows, true, a_wide> a{p.a, first_row, p.rows, p.a_depth_stride, p.depth};
-    Bf16x6Operand<Weights, columns, b_along_depth, b_wide> b{p.b, first_column, p.columns, p.b_depth_stride, p.depth};
+    Bf16x6Operand<StoredF32, bf16x6_rows, true, a_wide> a{p.a, first_row, p.rows, p.a_depth_stride};
+    Bf16x6Operand<Weights, columns, b_along_depth, b_wide> b{p.b, first_column, p.columns, p.b_depth_stride};
     u32 least = ~0u;
     Bf16x6Sums<Plan::fragments> sums;
     begin_loads(a, a_row);
     begin_loads(b, b_column);
-    load_slice(a, a_row);
-    load_slice(b, b_column);
+    load_slice(a, p.depth, a_row);
+    load_slice(b, p.depth, b_column);
     store_slice(a, buffers[0].a, least);
     store_slice(b, buffers[0].b, least);
-    load_slice(a, a_row);
-    load_slice(b, b_column);
+    load_slice(a, p.depth - bf16x6_depth, a_row);
+    load_slice(b, p.depth - bf16x6_depth, b_column);
     __syncthreads();
     // Each slice in turn is multiplied while the next one is split, and the one after that is on its way.
-    const auto multiply = [&](const typename Plan::Buffer& buffer, typename Plan::Buffer& next) {
+    const auto multiply = [&](const typename Plan::Buffer& buffer, typename Plan::Buffer& next, i64 left) {
         multiply_parts(buffer.a, buffer.b, row, column, 0, sums);
         store_slice(a, next.a, least);
-        load_slice(a, a_row);
+        load_slice(a, left, a_row);
         multiply_parts(buffer.a, buffer.b, row, column, 16, sums);
         store_slice(b, next.b, least);
-        load_slice(b, b_column);
+        load_slice(b, left, b_column);
         __syncthreads();
     };
 #pragma unroll 1
-    for (i64 begin = 0; begin < p.depth; begin += 2 * bf16x6_depth) {
-        multiply(buffers[0], buffers[1]);
-        multiply(buffers[1], buffers[0]);
+    for (i64 left = p.depth; left > 0; left -= 2 * bf16x6_depth) {
+        multiply(buffers[0], buffers[1], left - 2 * bf16x6_depth);
+        multiply(buffers[1], buffers[0], left - 3 * bf16x6_depth);
         add_large_sums(sums);
     }
 
