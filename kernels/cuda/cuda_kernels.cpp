@@ -15,7 +15,7 @@ KernelSet cuda_kernels(const DeviceRates& rates) {
     add_norms(set.kernels);
     add_gather(set.kernels);
     add_products(set.kernels);
-    add_product_bf16x6(set.kernels);
+    add_product_tensor(set.kernels);
     add_attention(set.kernels);
     add_attention_row(set.kernels);
     add_mlp(set.kernels);

@@ -43,6 +43,7 @@ int register_budget(std::string_view id) {
                                  Budget{"cuda.product_rows.", 128},
                                  Budget{"cuda.product_tile", 128},
                                  Budget{"cuda.product_bf16x6", 255},
+                                 Budget{"cuda.product_f16", 255},
                                  Budget{"cuda.attention_query.", 80},
                                  Budget{"cuda.attention_tile.", 168},
                                  Budget{"cuda.attention_bf16x6.", 255},

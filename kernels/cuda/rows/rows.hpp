@@ -16,7 +16,7 @@ void add_reductions(std::vector<Kernel>& kernels);
 void add_norms(std::vector<Kernel>& kernels);
 void add_gather(std::vector<Kernel>& kernels);
 void add_products(std::vector<Kernel>& kernels);
-void add_product_bf16x6(std::vector<Kernel>& kernels);
+void add_product_tensor(std::vector<Kernel>& kernels);
 void add_attention(std::vector<Kernel>& kernels);
 void add_attention_row(std::vector<Kernel>& kernels);
 void add_mlp(std::vector<Kernel>& kernels);

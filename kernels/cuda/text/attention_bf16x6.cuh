@@ -1,5 +1,5 @@
 // Attention of f32 on tensor cores (flash attention), 64 queries by a block of 128 threads, 64 keys at a time. Both
-// products are computed by products of bf16 parts as in product_bf16x6: a tile of keys, or a head of at most 64, is as
+// products are computed by products of bf16 parts as in SplitBf16: a tile of keys, or a head of at most 64, is as
 // much as one sum on tensor cores may add. The running maximum and sum of each query are in registers; a warp computes
 // 16 queries. Weights are scaled by 2^60, so that the parts of the smallest ones are no subnormal numbers.
 
@@ -73,7 +73,7 @@ template <int of_a, int of_b, int fragments>
 CAIRN_DEVICE void add_products(FragmentSums<fragments>& sums, const u32 (&a)[of_a][4],
                                const u32 (&b)[fragments][of_b][2]) {
 #pragma unroll
-    for (int order = bf16x6_parts - 1; order > 0; --order)
+    for (int order = SplitBf16::most_parts - 1; order > 0; --order)
 #pragma unroll
         for (int part = 0; part <= order; ++part)
             if (part < of_a && order - part < of_b)
@@ -91,7 +91,7 @@ CAIRN_DEVICE bool attend_split(const Operands& p, i64 first_query, i64 visible, 
     using Keys = typename Operands::Keys;
     using Values = typename Operands::Values;
     constexpr int keys_parts = Keys::bf16_parts, values_parts = Values::bf16_parts, of_keys = 8, of_width = width / 8;
-    auto& q_lines = *(Bf16Lines<depth, bf16x6_parts>*)shared;
+    auto& q_lines = *(Bf16Lines<depth, SplitBf16::most_parts>*)shared;
     auto& k_lines = *(Bf16Lines<depth, keys_parts>*)(shared + sizeof(q_lines));
     auto& v_lines = *(Bf16Lines<width, values_parts>*)(shared + sizeof(q_lines));
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, matrix = lane / 8, at = lane % 8;
@@ -123,9 +123,9 @@ CAIRN_DEVICE bool attend_split(const Operands& p, i64 first_query, i64 visible, 
         FragmentSums<of_keys> dots;
 #pragma unroll
         for (int d = 0; d < depth; d += 16) {
-            u32 a[bf16x6_parts][4], b[of_keys][keys_parts][2];
+            u32 a[SplitBf16::most_parts][4], b[of_keys][keys_parts][2];
 #pragma unroll
-            for (int part = 0; part < bf16x6_parts; ++part)
+            for (int part = 0; part < SplitBf16::most_parts; ++part)
                 load_matrices(a[part], &q_lines.part[part][warp * 16 + matrix % 2 * 8 + at][d + matrix / 2 * 8]);
 #pragma unroll
             for (int j = 0; j < of_keys; j += 2)
@@ -174,13 +174,13 @@ CAIRN_DEVICE bool attend_split(const Operands& p, i64 first_query, i64 visible, 
         FragmentSums<of_width> products;
 #pragma unroll
         for (int key = 0; key < 64; key += 16) {
-            u32 a[bf16x6_parts][4], b[of_width][values_parts][2];
+            u32 a[SplitBf16::most_parts][4], b[of_width][values_parts][2];
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                uint2 parts[bf16x6_parts];
+                uint2 parts[SplitBf16::most_parts];
                 split_four(weights[key / 8 + half], parts);
 #pragma unroll
-                for (int part = 0; part < bf16x6_parts; ++part)
+                for (int part = 0; part < SplitBf16::most_parts; ++part)
                     a[part][2 * half] = parts[part].x, a[part][2 * half + 1] = parts[part].y;
             }
 #pragma unroll
@@ -226,7 +226,7 @@ CAIRN_DEVICE void attention_bf16x6(const Operands& p, i64 first_query, i64 visib
                                    const Out& out) {
     using KeyLines = Bf16Lines<depth, Operands::Keys::bf16_parts>;
     using ValueLines = Bf16Lines<width, Operands::Values::bf16_parts>;
-    static_assert(sizeof(Bf16Lines<depth, bf16x6_parts>) +
+    static_assert(sizeof(Bf16Lines<depth, SplitBf16::most_parts>) +
                           (sizeof(KeyLines) > sizeof(ValueLines) ? sizeof(KeyLines) : sizeof(ValueLines)) ==
                       shared_bytes,
                   "as the launch has");

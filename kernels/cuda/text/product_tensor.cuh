@@ -1,41 +1,31 @@
-// A product of f32, with b as it is stored, in tiles of 64 rows on tensor cores. Each element is the sum of three bf16
-// parts, which hold its 24 bits; of the nine products of parts, the six that f32 can tell apart are added. An f16 is the
-// sum of two parts, which leaves five products, and a bf16 is one part, which leaves three. Tensor cores truncate sums:
-// the small products have sums of their own, and the sum of the large ones is added to f32 registers every 64 of the
-// depth. The result is then closer to the exact one than that of a chain of f32 operations. Blocks have 256 threads.
+// A product of f32, with b as it is stored, in tiles of 64 rows on tensor cores, by blocks of 256 threads. Tensor cores
+// truncate sums: their sums of at most 64 or 128 of the depth are added to f32 registers.
 
-constexpr int bf16x6_rows = 64, bf16x6_depth = 32, bf16x6_parts = 3;
+constexpr int tensor_rows = 64;
 
 /// Shared memory of an operand's parts in a slice of the depth: lines along the depth, one for each of `count` rows or
 /// columns, or along those. Eight elements lie between lines, so that the lines that load_matrices() reads are in
 /// different banks.
-template <int count, bool along_depth, int parts>
-struct Bf16Parts {
-    static constexpr int lines = along_depth ? count : bf16x6_depth, width = along_depth ? bf16x6_depth : count;
+template <int count, int depth, bool along_depth, int parts>
+struct OperandParts {
+    static constexpr int lines = along_depth ? count : depth, width = along_depth ? depth : count;
     u16 part[parts][lines][width + 8];
 };
 
 /// Places in dynamic shared memory. `columns` of a tile, 64 or 128.
-template <class Weights, int columns, bool b_along_depth>
-struct Bf16x6Plan {
+template <class Format, class Weights, int columns, bool b_along_depth>
+struct TensorPlan {
     struct Buffer {
-        Bf16Parts<bf16x6_rows, true, bf16x6_parts> a;
-        Bf16Parts<columns, b_along_depth, Weights::bf16_parts> b;
+        OperandParts<tensor_rows, Format::depth, true, Format::template parts<StoredF32>> a;
+        OperandParts<columns, Format::depth, b_along_depth, Format::template parts<Weights>> b;
     };
     // The tile, in f32, and what multiply_tile() needs beside it, take the place of the buffers.
-    static constexpr int pitch = columns + 4, tile_bytes = bf16x6_rows * pitch * 4;
+    static constexpr int pitch = columns + 4, tile_bytes = tensor_rows * pitch * 4;
     static constexpr int buffer_bytes = 2 * sizeof(Buffer), plain_bytes = tile_bytes + tile_shared<64> * 4;
     static constexpr int bytes = buffer_bytes > plain_bytes ? buffer_bytes : plain_bytes;
     // Each warp has 32 rows, and as many columns as `fragments` of 8.
     static constexpr int warp_columns = columns / 4, fragments = warp_columns / 8;
 };
-
-/// The smallest magnitude that is not 0 of some elements, as bits of which the sign is shifted out, less one.
-CAIRN_DEVICE u32 magnitude_of(float x) { return 2 * __float_as_uint(x) - 1; }
-/// True if an element is below 2^-108, so that its last part may be too small for bf16.
-CAIRN_DEVICE bool loses_bits(u32 least) { return least < 2 * 0x09800000u - 1; }
-/// True if an element is below 2^-40, so that products of parts may be subnormal.
-CAIRN_DEVICE bool has_small(u32 least) { return least < 2 * 0x2b800000u - 1; }
 
 /// The parts of four neighbours, the largest parts first.
 template <int count>
@@ -49,12 +39,70 @@ CAIRN_DEVICE void split_four(float (&x)[4], uint2 (&parts)[count]) {
     }
 }
 
+/// Exact products: each element is the sum of three bf16 parts, which hold its 24 bits; of the nine products of parts,
+/// the six that f32 can tell apart are added, the small ones to sums of their own. An f16 is the sum of two parts, which
+/// leaves five products, and a bf16 is one part, which leaves three. The result is closer to the exact one than that of
+/// a chain of f32 operations.
+struct SplitBf16 {
+    static constexpr int depth = 32, most_parts = 3;  // of a slice; of an element
+    template <class Stored>
+    static constexpr int parts = Stored::bf16_parts;
+    using Range = u32;  // the smallest magnitude that is not 0, with its bits shifted left by one, less one
+    static constexpr Range empty_range = ~0u;
+
+    CAIRN_DEVICE void extend(Range& range, float x) {
+        const u32 magnitude = 2 * __float_as_uint(x) - 1;
+        range = magnitude < range ? magnitude : range;
+    }
+    template <int count>
+    CAIRN_DEVICE void convert(float (&x)[4], uint2 (&parts)[count]) {
+        split_four(x, parts);
+    }
+    CAIRN_DEVICE void multiply(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) { mma_bf16(d, a, b); }
+
+    /// Whether the operands of all threads can be split: none is below 2^-108, so that its last part may be too small
+    /// for bf16. `any_small`: whether one is below 2^-40, so that products of parts may be subnormal.
+    CAIRN_DEVICE bool fits(Range a, Range b, bool& any_small) {
+        const Range least = a < b ? a : b;
+        any_small = __syncthreads_or(least < 2 * 0x2b800000u - 1);
+        return !__syncthreads_or(least < 2 * 0x09800000u - 1);
+    }
+};
+
+/// Products of elements rounded to f16, with an error of at most 2^-11.
+struct RoundedF16 {
+    static constexpr int depth = 64, most_parts = 1;
+    template <class Stored>
+    static constexpr int parts = 1;
+    using Range = u32;  // the largest magnitude, as bits
+    static constexpr Range empty_range = 0;
+
+    CAIRN_DEVICE void extend(Range& range, float x) {
+        const u32 magnitude = __float_as_uint(x) & 0x7fffffffu;
+        range = magnitude > range ? magnitude : range;
+    }
+    template <int count>
+    CAIRN_DEVICE void convert(float (&x)[4], uint2 (&parts)[count]) {
+        parts[0] = {f32_to_f16x2(x[0], x[1]), f32_to_f16x2(x[2], x[3])};
+    }
+    CAIRN_DEVICE void multiply(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) { mma_f16(d, a, b); }
+
+    /// Whether each operand has an element of at least 2^-8, beside which the subnormal numbers of f16 are exact
+    /// enough, or none but 0.
+    CAIRN_DEVICE bool fits(Range a, Range b, bool& any_small) {
+        const Range least = 0x3b800000u;
+        any_small = false;
+        const bool has_a = __syncthreads_or(a >= least), has_b = __syncthreads_or(b >= least);
+        return (has_a || !__syncthreads_or(a != 0)) && (has_b || !__syncthreads_or(b != 0));
+    }
+};
+
 /// What a thread loads of an operand, `count` rows or columns of it: groups of four neighbours, as they are stored.
 /// `wide`: the bytes of four neighbours are aligned.
-template <class Stored, int count, bool along_depth, bool wide>
-struct Bf16x6Operand {
+template <class Stored, int count, int slice, bool along_depth, bool wide>
+struct TensorOperand {
     using Element = typename Stored::Element;
-    static constexpr int groups = count * bf16x6_depth / 4 / 256, width = along_depth ? bf16x6_depth : count;
+    static constexpr int groups = count * slice / 4 / 256, width = along_depth ? slice : count;
     static constexpr int bytes = 4 * sizeof(Element);
 
     const Element* source;  // of the next slice
@@ -72,29 +120,29 @@ struct Bf16x6Operand {
 };
 
 /// offset(i) is that of row or column i.
-template <class Stored, int count, bool along_depth, bool wide, class Offset>
-CAIRN_DEVICE void begin_loads(Bf16x6Operand<Stored, count, along_depth, wide>& operand, const Offset& offset) {
-    using Operand = Bf16x6Operand<Stored, count, along_depth, wide>;
+template <class Stored, int count, int slice, bool along_depth, bool wide, class Offset>
+CAIRN_DEVICE void begin_loads(TensorOperand<Stored, count, slice, along_depth, wide>& operand, const Offset& offset) {
+    using Operand = TensorOperand<Stored, count, slice, along_depth, wide>;
 #pragma unroll
     for (int group = 0; wide && group < Operand::groups; ++group) {
         const i64 i = operand.first + Operand::of_count(group);
         operand.next[group] = operand.source + offset(i) + Operand::of_depth(group) * operand.depth_stride;
-        operand.depth_of[group] = i < operand.end ? Operand::of_depth(group) : bf16x6_depth;
+        operand.depth_of[group] = i < operand.end ? Operand::of_depth(group) : slice;
     }
 }
 
 /// Loads the next slice, from which `left` of the depth are left; elements outside are 0.
-template <class Stored, int count, bool along_depth, bool wide, class Offset>
-CAIRN_DEVICE void load_slice(Bf16x6Operand<Stored, count, along_depth, wide>& operand, i64 left, const Offset& offset) {
-    using Operand = Bf16x6Operand<Stored, count, along_depth, wide>;
-    const int depth = int(smaller(left, bf16x6_depth));
+template <class Stored, int count, int slice, bool along_depth, bool wide, class Offset>
+CAIRN_DEVICE void load_slice(TensorOperand<Stored, count, slice, along_depth, wide>& operand, i64 left, const Offset& offset) {
+    using Operand = TensorOperand<Stored, count, slice, along_depth, wide>;
+    const int depth = int(smaller(left, slice));
 #pragma unroll
     for (int group = 0; group < Operand::groups; ++group) {
         if constexpr (wide) {
             operand.bits[group] = {};
             if (operand.depth_of[group] < depth)
                 operand.bits[group] = load_neighbours<Operand::bytes>(operand.next[group]);
-            operand.next[group] += bf16x6_depth * operand.depth_stride;
+            operand.next[group] += slice * operand.depth_stride;
         } else {
             const i64 i = operand.first + Operand::of_count(group);
             const int k = Operand::of_depth(group);
@@ -110,36 +158,37 @@ CAIRN_DEVICE void load_slice(Bf16x6Operand<Stored, count, along_depth, wide>& op
             operand.bits[group] = Stored::pack(four);
         }
     }
-    if constexpr (!wide) operand.source += bf16x6_depth * operand.depth_stride;
+    if constexpr (!wide) operand.source += slice * operand.depth_stride;
 }
 
-/// Splits the slice into parts in shared memory.
-template <class Stored, int count, bool along_depth, bool wide, int part_count>
-CAIRN_DEVICE void store_slice(const Bf16x6Operand<Stored, count, along_depth, wide>& operand,
-                              Bf16Parts<count, along_depth, part_count>& parts, u32& least) {
-    using Operand = Bf16x6Operand<Stored, count, along_depth, wide>;
+/// Converts the slice to parts in shared memory.
+template <class Format, class Stored, int count, int slice, bool along_depth, bool wide, int part_count>
+CAIRN_DEVICE void store_slice(const TensorOperand<Stored, count, slice, along_depth, wide>& operand,
+                              OperandParts<count, slice, along_depth, part_count>& parts,
+                              typename Format::Range& range) {
+    using Operand = TensorOperand<Stored, count, slice, along_depth, wide>;
 #pragma unroll
     for (int group = 0; group < Operand::groups; ++group) {
         float x[4];
         Stored::unpack(operand.bits[group], x);
 #pragma unroll
-        for (int n = 0; n < 4; ++n) least = magnitude_of(x[n]) < least ? magnitude_of(x[n]) : least;
-        uint2 split[part_count];
-        split_four(x, split);
+        for (int n = 0; n < 4; ++n) Format::extend(range, x[n]);
+        uint2 converted[part_count];
+        Format::convert(x, converted);
 #pragma unroll
         for (int part = 0; part < part_count; ++part)
-            *(uint2*)&parts.part[part][Operand::line(group)][Operand::place(group)] = split[part];
+            *(uint2*)&parts.part[part][Operand::line(group)][Operand::place(group)] = converted[part];
     }
 }
 
 /// Sums of a warp's 32 rows, as fragments of 16 by 8.
 template <int fragments>
-struct Bf16x6Sums {
+struct TensorSums {
     float large[2][fragments][4] = {}, small[2][fragments][4] = {}, total[2][fragments][4] = {};
 };
 
 template <int fragments>
-CAIRN_DEVICE void add_large_sums(Bf16x6Sums<fragments>& sums) {
+CAIRN_DEVICE void add_large_sums(TensorSums<fragments>& sums) {
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
@@ -149,16 +198,16 @@ CAIRN_DEVICE void add_large_sums(Bf16x6Sums<fragments>& sums) {
 }
 
 /// Adds the products of 16 of the depth from `k` on, for the rows and columns that begin at `row` and `column`.
-template <int fragments, int columns, bool b_along_depth, int of_b>
-CAIRN_DEVICE void multiply_parts(const Bf16Parts<bf16x6_rows, true, bf16x6_parts>& a_parts,
-                                 const Bf16Parts<columns, b_along_depth, of_b>& b_parts, int row, int column, int k,
-                                 Bf16x6Sums<fragments>& sums) {
+template <class Format, int fragments, int columns, bool b_along_depth, int of_a, int of_b>
+CAIRN_DEVICE void multiply_parts(const OperandParts<tensor_rows, Format::depth, true, of_a>& a_parts,
+                                 const OperandParts<columns, Format::depth, b_along_depth, of_b>& b_parts, int row,
+                                 int column, int k, TensorSums<fragments>& sums) {
     const int lane = threadIdx.x % 32, matrix = lane / 8, at = lane % 8;
-    u32 a[2][bf16x6_parts][4];
+    u32 a[2][of_a][4];
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
-        for (int part = 0; part < bf16x6_parts; ++part)
+        for (int part = 0; part < of_a; ++part)
             load_matrices(a[i][part], &a_parts.part[part][row + 16 * i + matrix % 2 * 8 + at][k + matrix / 2 * 8]);
 #pragma unroll
     for (int first = 0; first < fragments; first += 2) {
@@ -175,7 +224,7 @@ CAIRN_DEVICE void multiply_parts(const Bf16Parts<bf16x6_rows, true, bf16x6_parts
         }
         // The smallest first. Products of one fragment, which wait for one another, are not neighbours.
 #pragma unroll
-        for (int order = bf16x6_parts - 1; order > 0; --order)
+        for (int order = Format::most_parts - 1; order > 0; --order)
 #pragma unroll
             for (int part = 0; part <= order; ++part)
                 if (order - part < of_b)
@@ -183,11 +232,11 @@ CAIRN_DEVICE void multiply_parts(const Bf16Parts<bf16x6_rows, true, bf16x6_parts
                     for (int i = 0; i < 2; ++i)
 #pragma unroll
                         for (int j = 0; j < 2; ++j)
-                            mma_bf16(sums.small[i][first + j], a[i][part], b[j][order - part]);
+                            Format::multiply(sums.small[i][first + j], a[i][part], b[j][order - part]);
 #pragma unroll
         for (int i = 0; i < 2; ++i)
 #pragma unroll
-            for (int j = 0; j < 2; ++j) mma_bf16(sums.large[i][first + j], a[i][0], b[j][0]);
+            for (int j = 0; j < 2; ++j) Format::multiply(sums.large[i][first + j], a[i][0], b[j][0]);
     }
 }
 
@@ -208,10 +257,10 @@ CAIRN_DEVICE void restrict_depth(ProductOperands<Weights>& p, int split, int spl
 }
 
 /// Computes the tile at a row and a column by f32 operations, and leaves its rows in shared memory.
-template <int columns, bool b_along_depth, class Weights, class Rows>
+template <class Format, int columns, bool b_along_depth, class Weights, class Rows>
 CAIRN_DEVICE void multiply_plainly(const ProductOperands<Weights>& p, i64 first_row, i64 first_column,
                                    const Rows& a_row, unsigned char* shared) {
-    using Plan = Bf16x6Plan<Weights, columns, b_along_depth>;
+    using Plan = TensorPlan<Format, Weights, columns, b_along_depth>;
     auto* const result = (float(*)[Plan::pitch])shared;
     float* const tile = (float*)(shared + Plan::tile_bytes);
 #pragma unroll 1
@@ -225,48 +274,50 @@ CAIRN_DEVICE void multiply_plainly(const ProductOperands<Weights>& p, i64 first_
 }
 
 /// Computes the tile at a row and a column, and leaves its rows in shared memory. False if elements are not finite, or
-/// so small or large that the parts would lose bits.
-template <int columns, bool b_along_depth, bool a_wide, bool b_wide, class Weights, class Rows>
-CAIRN_DEVICE bool multiply_split(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
+/// too small or large for the format.
+template <class Format, int columns, bool b_along_depth, bool a_wide, bool b_wide, class Weights, class Rows>
+CAIRN_DEVICE bool multiply_on_tensor_cores(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
                                  unsigned char* shared) {
-    using Plan = Bf16x6Plan<Weights, columns, b_along_depth>;
+    using Plan = TensorPlan<Format, Weights, columns, b_along_depth>;
     auto* const buffers = (typename Plan::Buffer*)shared;
     auto* const result = (float(*)[Plan::pitch])shared;
     const auto b_column = [&](i64 column) { return column * p.b_column_stride; };
     const int warp = threadIdx.x / 32, row = warp / 4 * 32, column = warp % 4 * Plan::warp_columns;
 
-    Bf16x6Operand<StoredF32, bf16x6_rows, true, a_wide> a{p.a, first_row, p.rows, p.a_depth_stride};
-    Bf16x6Operand<Weights, columns, b_along_depth, b_wide> b{p.b, first_column, p.columns, p.b_depth_stride};
-    u32 least = ~0u;
-    Bf16x6Sums<Plan::fragments> sums;
+    constexpr int slice = Format::depth;
+    TensorOperand<StoredF32, tensor_rows, slice, true, a_wide> a{p.a, first_row, p.rows, p.a_depth_stride};
+    TensorOperand<Weights, columns, slice, b_along_depth, b_wide> b{p.b, first_column, p.columns, p.b_depth_stride};
+    typename Format::Range a_range = Format::empty_range, b_range = Format::empty_range;
+    TensorSums<Plan::fragments> sums;
     begin_loads(a, a_row);
     begin_loads(b, b_column);
     load_slice(a, p.depth, a_row);
     load_slice(b, p.depth, b_column);
-    store_slice(a, buffers[0].a, least);
-    store_slice(b, buffers[0].b, least);
-    load_slice(a, p.depth - bf16x6_depth, a_row);
-    load_slice(b, p.depth - bf16x6_depth, b_column);
+    store_slice<Format>(a, buffers[0].a, a_range);
+    store_slice<Format>(b, buffers[0].b, b_range);
+    load_slice(a, p.depth - slice, a_row);
+    load_slice(b, p.depth - slice, b_column);
     __syncthreads();
-    // Each slice in turn is multiplied while the next one is split, and the one after that is on its way.
+    // Each slice in turn is multiplied while the next one is converted, and the one after that is on its way.
     const auto multiply = [&](const typename Plan::Buffer& buffer, typename Plan::Buffer& next, i64 left) {
-        multiply_parts(buffer.a, buffer.b, row, column, 0, sums);
-        store_slice(a, next.a, least);
+#pragma unroll
+        for (int k = 0; k < slice / 2; k += 16) multiply_parts<Format>(buffer.a, buffer.b, row, column, k, sums);
+        store_slice<Format>(a, next.a, a_range);
         load_slice(a, left, a_row);
-        multiply_parts(buffer.a, buffer.b, row, column, 16, sums);
-        store_slice(b, next.b, least);
+#pragma unroll
+        for (int k = slice / 2; k < slice; k += 16) multiply_parts<Format>(buffer.a, buffer.b, row, column, k, sums);
+        store_slice<Format>(b, next.b, b_range);
         load_slice(b, left, b_column);
         __syncthreads();
     };
 #pragma unroll 1
-    for (i64 left = p.depth; left > 0; left -= 2 * bf16x6_depth) {
-        multiply(buffers[0], buffers[1], left - 2 * bf16x6_depth);
-        multiply(buffers[1], buffers[0], left - 3 * bf16x6_depth);
+    for (i64 left = p.depth; left > 0; left -= 2 * slice) {
+        multiply(buffers[0], buffers[1], left - 2 * slice);
+        multiply(buffers[1], buffers[0], left - 3 * slice);
         add_large_sums(sums);
     }
 
-    const bool any_small = __syncthreads_or(has_small(least));
-    bool is_exact = !loses_bits(least);
+    bool any_small = false, is_exact = Format::fits(a_range, b_range, any_small);
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
@@ -289,29 +340,29 @@ CAIRN_DEVICE bool multiply_split(const ProductOperands<Weights>& p, i64 first_ro
 
 /// Computes the tile at a row and a column, and leaves its rows in shared memory; parameters as of multiply_tile().
 /// `a_wide`, `b_wide`: the bytes of four neighbours are aligned if the address of the operand is. Where it is not, and
-/// where split elements would be inexact, the tile is computed by f32 operations.
-template <int columns, bool b_along_depth, bool a_wide, bool b_wide, class Weights, class Rows>
-CAIRN_DEVICE void multiply_bf16x6(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
+/// where elements do not fit the format, the tile is computed by f32 operations.
+template <class Format, int columns, bool b_along_depth, bool a_wide, bool b_wide, class Weights, class Rows>
+CAIRN_DEVICE void multiply_by_tensor(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
                                   unsigned char* shared) {
     const bool is_aligned = (!a_wide || p.a_wide) && (!b_wide || p.b_wide);
     if (is_aligned &&
-        multiply_split<columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row, shared))
+        multiply_on_tensor_cores<Format, columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row, shared))
         return;
-    multiply_plainly<columns, b_along_depth>(p, first_row, first_column, a_row, shared);
+    multiply_plainly<Format, columns, b_along_depth>(p, first_row, first_column, a_row, shared);
 }
 
 /// Computes a tile; out(row, column, value) takes each element once. `shared_bytes`: of dynamic shared memory.
-template <int columns, bool b_along_depth, bool a_wide, bool b_wide, int shared_bytes, class Weights, class Rows, class Out>
-CAIRN_DEVICE void product_bf16x6(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
+template <class Format, int columns, bool b_along_depth, bool a_wide, bool b_wide, int shared_bytes, class Weights, class Rows, class Out>
+CAIRN_DEVICE void tensor_product(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
                                  const Out& out) {
-    using Plan = Bf16x6Plan<Weights, columns, b_along_depth>;
+    using Plan = TensorPlan<Format, Weights, columns, b_along_depth>;
     static_assert(Plan::bytes == shared_bytes, "as the launch has");
-    extern __shared__ __align__(16) unsigned char bf16x6_shared[];
-    multiply_bf16x6<columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row, bf16x6_shared);
-    const auto* const result = (const float(*)[Plan::pitch])bf16x6_shared;
+    extern __shared__ __align__(16) unsigned char tensor_shared[];
+    multiply_by_tensor<Format, columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row, tensor_shared);
+    const auto* const result = (const float(*)[Plan::pitch])tensor_shared;
     // One copy of `out` in the code; a warp writes neighbours.
 #pragma unroll 1
-    for (int i = threadIdx.x; i < bf16x6_rows * columns; i += 256) {
+    for (int i = threadIdx.x; i < tensor_rows * columns; i += 256) {
         const i64 to_row = first_row + i / columns, to_column = first_column + i % columns;
         if (to_row < p.rows && to_column < p.columns) out(to_row, to_column, result[i / columns][i % columns]);
     }
@@ -319,28 +370,28 @@ CAIRN_DEVICE void product_bf16x6(const ProductOperands<Weights>& p, i64 first_ro
 
 #if defined(CAIRN_EMULATED) || __CUDA_ARCH__ >= 900
 
-/// As product_bf16x6(), by `splits` neighbouring blocks of a cluster, each for a slice of the depth: 2, 4 or 8. They
+/// As tensor_product(), by `splits` neighbouring blocks of a cluster, each for a slice of the depth: 2, 4 or 8. They
 /// add their sums in order, each block for some of the rows. Blocks without a tile (`has_tile`) only meet the others.
-template <int columns, bool b_along_depth, bool a_wide, bool b_wide, int shared_bytes, class Weights, class Rows, class Out>
-CAIRN_DEVICE void product_bf16x6_split(ProductOperands<Weights> p, i64 first_row, i64 first_column, const Rows& a_row,
+template <class Format, int columns, bool b_along_depth, bool a_wide, bool b_wide, int shared_bytes, class Weights, class Rows, class Out>
+CAIRN_DEVICE void tensor_product_split(ProductOperands<Weights> p, i64 first_row, i64 first_column, const Rows& a_row,
                                        const Out& out, int splits, bool has_tile) {
-    using Plan = Bf16x6Plan<Weights, columns, b_along_depth>;
+    using Plan = TensorPlan<Format, Weights, columns, b_along_depth>;
     static_assert(Plan::bytes == shared_bytes, "as the launch has");
-    extern __shared__ __align__(16) unsigned char bf16x6_shared[];
+    extern __shared__ __align__(16) unsigned char tensor_shared[];
     const int rank = int(cluster_rank()), split = rank % splits;
     if (has_tile) {
         restrict_depth(p, split, splits);
-        multiply_bf16x6<columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row, bf16x6_shared);
+        multiply_by_tensor<Format, columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row, tensor_shared);
     }
     cluster_arrive();
     cluster_wait();
-    const int rows = bf16x6_rows / splits;
+    const int rows = tensor_rows / splits;
 #pragma unroll 1
     for (int i = threadIdx.x; has_tile && i < rows * columns; i += 256) {
         const int row = split * rows + i / columns, column = i % columns;
         const i64 to_row = first_row + row, to_column = first_column + column;
         if (to_row >= p.rows || to_column >= p.columns) continue;
-        const u32 at = shared_address(bf16x6_shared) + 4 * (row * Plan::pitch + column);
+        const u32 at = shared_address(tensor_shared) + 4 * (row * Plan::pitch + column);
         float parts[8], sum = 0.0f;
 #pragma unroll
         for (int s = 0; s < 8; ++s) parts[s] = s < splits ? load_remote(map_shared(at, rank - split + s)) : 0.0f;

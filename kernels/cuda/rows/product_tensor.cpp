@@ -10,30 +10,33 @@
 #include <algorithm>
 #include <cmath>
 
-/// Products of f32 by six products of bf16 parts on tensor cores, five with b in f16 and three with b in bf16
-/// (kernels/cuda/text/product_bf16x6.cuh).
+/// Products of f32 on tensor cores (kernels/cuda/text/product_tensor.cuh): exact ones, by six products of bf16 parts,
+/// five with b in f16 and three with b in bf16; and those of elements rounded to f16. Each by a block for a tile, or by
+/// the blocks of a cluster, which share the depth where there are few tiles.
 namespace cairn::kernels::cuda {
 namespace {
 
+enum class Format { bf16x6, f16 };
+
 constexpr int threads = 256, cluster = 8;
-constexpr std::int64_t tile_rows = 64, slice = 32, padding = 8;
+constexpr std::int64_t tile_rows = 64, padding = 8;
 // As many blocks as run at a time: one on each multiprocessor.
 constexpr std::int64_t resident_blocks = 132;
+constexpr double f16_error = 0x1p-11;
 
-/// Tiles of a problem, and their dynamic shared memory (Bf16x6Plan in kernels/cuda/text/product_bf16x6.cuh).
+/// Tiles of a problem, and their dynamic shared memory (TensorPlan in kernels/cuda/text/product_tensor.cuh).
 struct Tiles {
     std::int64_t columns, shared_bytes;
 };
 
-Tiles tiles_of(const ProductView& view) {
+Tiles tiles_of(const ProductView& view, Format format) {
+    const bool is_exact = format == Format::bf16x6;
     Tiles tiles{};
     tiles.columns = view.columns.upper_bound() <= 64 ? 64 : 128;
-    const std::int64_t parts = view.b_dtype == DType::f32   ? 3
-                               : view.b_dtype == DType::f16 ? 2
-                                                            : 1,
-                       a = 3 * tile_rows * (slice + padding),
-                       b = parts * (view.b_is_along_depth ? tiles.columns * (slice + padding)
-                                                          : slice * (tiles.columns + padding)),
+    const std::int64_t slice = is_exact ? 32 : 64, a_parts = is_exact ? 3 : 1,
+                       b_parts = is_exact ? bf16_parts(view.b_dtype) : 1, a = a_parts * tile_rows * (slice + padding),
+                       b = b_parts * (view.b_is_along_depth ? tiles.columns * (slice + padding)
+                                                            : slice * (tiles.columns + padding)),
                        buffers = 2 * 2 * (a + b), plain = 4 * (tile_rows * (tiles.columns + 4) + 2 * 2 * 64 * (16 + 4));
     tiles.shared_bytes = std::max(buffers, plain);
     return tiles;
@@ -48,14 +51,17 @@ std::int64_t splits_of(double tiles, double depth) {
     return splits;
 }
 
-template <bool is_split>
+std::string family_of(Format format, bool is_split) {
+    return std::string(format == Format::bf16x6 ? "product_bf16x6" : "product_f16") + (is_split ? "_split" : "");
+}
+
+template <Format format, bool is_split>
 KernelCode code(const Problem& problem) {
     const ProductView view = product_view(problem);
-    const Tiles tiles = tiles_of(view);
+    const Tiles tiles = tiles_of(view, format);
     const Dim down = ceildiv(view.rows, tile_rows), across = ceildiv(view.columns, tiles.columns);
-    const std::string family = is_split ? "product_bf16x6_split" : "product_bf16x6";
     KernelCode code;
-    code.entry = entry_of(family, problem);
+    code.entry = entry_of(family_of(format, is_split), problem);
     code.text =
         kernel_begin(problem, code.entry, threads, 1) +
         fmt::format("    const i64 down = {}, across = {}, tiles = down * across * {};\n", size_text(down),
@@ -69,9 +75,12 @@ KernelCode code(const Problem& problem) {
              : "    if (blockIdx.x >= tiles) return;\n"
                "    const i64 at = blockIdx.x, batch = at / (down * across);\n") +
         product_operands_text(problem, view) +
-        fmt::format("    {}<{}, {}, {}, {}, {}>(p, at % down * {}, at / down % across * {}, a_row, out{});\n}}\n",
-                    family, tiles.columns, view.b_is_along_depth, view.a_is_wide, view.b_is_wide, tiles.shared_bytes,
-                    tile_rows, tiles.columns, is_split ? ", splits, has_tile" : "");
+        fmt::format(
+            "    tensor_product{}<{}, {}, {}, {}, {}, {}>(\n"
+            "        p, at % down * {}, at / down % across * {}, a_row, out{});\n}}\n",
+            is_split ? "_split" : "", format == Format::bf16x6 ? "SplitBf16" : "RoundedF16", tiles.columns,
+            view.b_is_along_depth, view.a_is_wide, view.b_is_wide, tiles.shared_bytes, tile_rows, tiles.columns,
+            is_split ? ", splits, has_tile" : "");
     const Dim all = down * across * view.batches;
     code.grid = {is_split ? ceildiv(max(all, resident_blocks), cluster) * Dim(cluster) : blocks_for(all, 1)};
     code.cluster = is_split ? cluster : 1;
@@ -80,17 +89,23 @@ KernelCode code(const Problem& problem) {
     return code;
 }
 
+template <Format format>
 Refusal accepts(const Problem& problem) {
-    for (const TensorDesc& output : problem.outputs)
+    for (const TensorDesc& output : problem.outputs) {
         if (is_in_partial_sums(output)) return "writes whole sums";
+        if (format == Format::f16 && output.dtype != DType::f32) return "needs outputs of f32";
+    }
+    if (format == Format::f16)
+        for (const Step& step : problem.body)
+            if (step.dtype != DType::f32) return "rounds or compares nothing";
     return product_refusal(problem);
 }
 
 // Tiles are computed whole, by all products of parts.
-template <bool is_split>
+template <Format format, bool is_split>
 Cost cost(const Problem& problem) {
     const ProductView view = product_view(problem);
-    const Tiles tiles = tiles_of(view);
+    const Tiles tiles = tiles_of(view, format);
     const auto whole = [](const Dim& size, std::int64_t tile) {
         return std::ceil(static_cast<double>(size.constant()) / static_cast<double>(tile));
     };
@@ -100,9 +115,11 @@ Cost cost(const Problem& problem) {
                  count = down * across * static_cast<double>(view.batches.constant()),
                  depth = static_cast<double>(view.depth.constant());
     const double splits = is_split ? static_cast<double>(splits_of(count, depth)) : 1;
-    Cost cost = product_cost(problem, 0.5);
-    cost.arithmetic = Arithmetic::bf16;
-    const double products = view.b_dtype == DType::f32 ? 6 : view.b_dtype == DType::f16 ? 5 : 3;
+    const bool is_exact = format == Format::bf16x6;
+    Cost cost = product_cost(problem, is_exact ? 0.5 : 0.25);
+    cost.arithmetic = is_exact ? Arithmetic::bf16 : Arithmetic::f16;
+    const std::int64_t b_parts = bf16_parts(view.b_dtype);
+    const double products = !is_exact ? 1 : b_parts == 3 ? 6 : b_parts == 2 ? 5 : 3;
     cost.flops *= products * down * static_cast<double>(tile_rows) / std::max(rows, 1.0) * across *
                   static_cast<double>(tiles.columns) / std::max(columns, 1.0) * idle_factor(count * splits);
     // Blocks of a cluster read one another's sums.
@@ -131,23 +148,30 @@ std::vector<std::string> samples(bool is_fused) {
         "f32[1,T,768]:(0,0,1)! f32[1,T,768]@partial_sums.5 -> f32[1,T,768] results (6) where T in 1..128"};
 }
 
+template <Format format, bool is_split>
+void add_rows(std::vector<Kernel>& kernels) {
+    for (const bool is_fused : {true, false}) {
+        Kernel kernel = cuda_row(family_of(format, is_split), is_fused ? "fused" : "matmul", "f32", accepts<format>,
+                                 code<format, is_split>, cost<format, is_split>, samples(is_fused));
+        if (format == Format::f16) kernel.error = [](const Problem&) { return f16_error; };
+        if (is_split) kernel.compute_capability = 90;  // clusters
+        kernel.widened_inputs = {1};
+        if (is_fused) {
+            // An element of a further input is read by the thread that writes the same element of the output.
+            kernel.in_place = {{2, 0}, {3, 0}, {4, 0}, {5, 0}};
+            kernel.layout_inputs = partial_sums_inputs(4, 2);
+        }
+        kernels.push_back(std::move(kernel));
+    }
+}
+
 }  // namespace
 
-void add_product_bf16x6(std::vector<Kernel>& kernels) {
-    for (const bool is_split : {false, true})
-        for (const bool is_fused : {true, false}) {
-            Kernel kernel = cuda_row(is_split ? "product_bf16x6_split" : "product_bf16x6",
-                                     is_fused ? "fused" : "matmul", "f32", accepts, is_split ? code<true> : code<false>,
-                                     is_split ? cost<true> : cost<false>, samples(is_fused));
-            if (is_split) kernel.compute_capability = 90;  // clusters
-            kernel.widened_inputs = {1};
-            if (is_fused) {
-                // An element of a further input is read by the thread that writes the same element of the output.
-                kernel.in_place = {{2, 0}, {3, 0}, {4, 0}, {5, 0}};
-                kernel.layout_inputs = partial_sums_inputs(4, 2);
-            }
-            kernels.push_back(std::move(kernel));
-        }
+void add_product_tensor(std::vector<Kernel>& kernels) {
+    add_rows<Format::bf16x6, false>(kernels);
+    add_rows<Format::bf16x6, true>(kernels);
+    add_rows<Format::f16, false>(kernels);
+    add_rows<Format::f16, true>(kernels);
 }
 
 }  // namespace cairn::kernels::cuda
