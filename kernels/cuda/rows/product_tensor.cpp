@@ -26,18 +26,20 @@ constexpr double f16_error = 0x1p-11;
 
 /// Tiles of a problem, and their dynamic shared memory (TensorPlan in kernels/cuda/text/product_tensor.cuh).
 struct Tiles {
-    std::int64_t columns, shared_bytes;
+    std::int64_t columns, slice, shared_bytes;
 };
 
 Tiles tiles_of(const ProductView& view, Format format) {
-    const bool is_exact = format == Format::bf16x6;
+    // Where 16 bytes cannot be loaded at once, the places of elements are in registers too.
+    const bool is_exact = format == Format::bf16x6, is_wide = view.a_is_wide && view.b_is_wide;
     Tiles tiles{};
-    tiles.columns = view.columns.upper_bound() <= 64 ? 64 : 128;
-    const std::int64_t slice = is_exact ? 32 : 64, a_parts = is_exact ? 3 : 1,
+    tiles.columns = is_wide && view.columns.upper_bound() > 64 ? 128 : 64;
+    const std::int64_t slice = is_exact || !is_wide ? 32 : 64, a_parts = is_exact ? 3 : 1,
                        b_parts = is_exact ? bf16_parts(view.b_dtype) : 1, a = a_parts * tile_rows * (slice + padding),
                        b = b_parts * (view.b_is_along_depth ? tiles.columns * (slice + padding)
                                                             : slice * (tiles.columns + padding)),
                        buffers = 2 * 2 * (a + b), plain = 4 * (tile_rows * (tiles.columns + 4) + 2 * 2 * 64 * (16 + 4));
+    tiles.slice = slice;
     tiles.shared_bytes = std::max(buffers, plain);
     return tiles;
 }
@@ -78,7 +80,8 @@ KernelCode code(const Problem& problem) {
         fmt::format(
             "    tensor_product{}<{}, {}, {}, {}, {}, {}>(\n"
             "        p, at % down * {}, at / down % across * {}, a_row, out{});\n}}\n",
-            is_split ? "_split" : "", format == Format::bf16x6 ? "SplitBf16" : "RoundedF16", tiles.columns,
+            is_split ? "_split" : "",
+            format == Format::bf16x6 ? "SplitBf16" : fmt::format("RoundedF16<{}>", tiles.slice), tiles.columns,
             view.b_is_along_depth, view.a_is_wide, view.b_is_wide, tiles.shared_bytes, tile_rows, tiles.columns,
             is_split ? ", splits, has_tile" : "");
     const Dim all = down * across * view.batches;

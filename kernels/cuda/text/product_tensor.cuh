@@ -47,12 +47,15 @@ struct SplitBf16 {
     static constexpr int depth = 32, most_parts = 3;  // of a slice; of an element
     template <class Stored>
     static constexpr int parts = Stored::bf16_parts;
-    using Range = u32;  // the smallest magnitude that is not 0, with its bits shifted left by one, less one
-    static constexpr Range empty_range = ~0u;
+    /// Magnitudes of elements of both operands.
+    struct Range {
+        u32 least = ~0u;  // of those that are not 0: the bits, shifted left by one, less one
+    };
 
+    template <bool of_b>
     CAIRN_DEVICE void extend(Range& range, float x) {
         const u32 magnitude = 2 * __float_as_uint(x) - 1;
-        range = magnitude < range ? magnitude : range;
+        range.least = magnitude < range.least ? magnitude : range.least;
     }
     template <int count>
     CAIRN_DEVICE void convert(float (&x)[4], uint2 (&parts)[count]) {
@@ -62,24 +65,27 @@ struct SplitBf16 {
 
     /// Whether the operands of all threads can be split: none is below 2^-108, so that its last part may be too small
     /// for bf16. `any_small`: whether one is below 2^-40, so that products of parts may be subnormal.
-    CAIRN_DEVICE bool fits(Range a, Range b, bool& any_small) {
-        const Range least = a < b ? a : b;
-        any_small = __syncthreads_or(least < 2 * 0x2b800000u - 1);
-        return !__syncthreads_or(least < 2 * 0x09800000u - 1);
+    CAIRN_DEVICE bool fits(const Range& range, bool& any_small) {
+        any_small = __syncthreads_or(range.least < 2 * 0x2b800000u - 1);
+        return !__syncthreads_or(range.least < 2 * 0x09800000u - 1);
     }
 };
 
 /// Products of elements rounded to f16, with an error of at most 2^-11.
+template <int slice>
 struct RoundedF16 {
-    static constexpr int depth = 64, most_parts = 1;
+    static constexpr int depth = slice, most_parts = 1;
     template <class Stored>
     static constexpr int parts = 1;
-    using Range = u32;  // the largest magnitude, as bits
-    static constexpr Range empty_range = 0;
+    struct Range {
+        u32 most_of_a = 0, most_of_b = 0;  // as bits
+    };
 
+    template <bool of_b>
     CAIRN_DEVICE void extend(Range& range, float x) {
         const u32 magnitude = __float_as_uint(x) & 0x7fffffffu;
-        range = magnitude > range ? magnitude : range;
+        u32& most = of_b ? range.most_of_b : range.most_of_a;
+        most = magnitude > most ? magnitude : most;
     }
     template <int count>
     CAIRN_DEVICE void convert(float (&x)[4], uint2 (&parts)[count]) {
@@ -89,12 +95,11 @@ struct RoundedF16 {
 
     /// Whether each operand has an element of at least 2^-8, beside which the subnormal numbers of f16 are exact
     /// enough, or none but 0.
-    CAIRN_DEVICE bool fits(Range a, Range b, bool& any_small) {
-        const Range least = 0x3b800000u;
+    CAIRN_DEVICE bool fits(const Range& range, bool& any_small) {
         any_small = false;
-        const bool has_a = __syncthreads_or(a >= least), has_b = __syncthreads_or(b >= least);
-        return (has_a || !__syncthreads_or(a != 0)) && (has_b || !__syncthreads_or(b != 0));
+        return fits(range.most_of_a) && fits(range.most_of_b);
     }
+    CAIRN_DEVICE bool fits(u32 most) { return __syncthreads_or(most >= 0x3b800000u) || !__syncthreads_or(most != 0); }
 };
 
 /// What a thread loads of an operand, `count` rows or columns of it: groups of four neighbours, as they are stored.
@@ -162,7 +167,7 @@ CAIRN_DEVICE void load_slice(TensorOperand<Stored, count, slice, along_depth, wi
 }
 
 /// Converts the slice to parts in shared memory.
-template <class Format, class Stored, int count, int slice, bool along_depth, bool wide, int part_count>
+template <class Format, bool of_b, class Stored, int count, int slice, bool along_depth, bool wide, int part_count>
 CAIRN_DEVICE void store_slice(const TensorOperand<Stored, count, slice, along_depth, wide>& operand,
                               OperandParts<count, slice, along_depth, part_count>& parts,
                               typename Format::Range& range) {
@@ -172,7 +177,7 @@ CAIRN_DEVICE void store_slice(const TensorOperand<Stored, count, slice, along_de
         float x[4];
         Stored::unpack(operand.bits[group], x);
 #pragma unroll
-        for (int n = 0; n < 4; ++n) Format::extend(range, x[n]);
+        for (int n = 0; n < 4; ++n) Format::template extend<of_b>(range, x[n]);
         uint2 converted[part_count];
         Format::convert(x, converted);
 #pragma unroll
@@ -287,14 +292,14 @@ CAIRN_DEVICE bool multiply_on_tensor_cores(const ProductOperands<Weights>& p, i6
     constexpr int slice = Format::depth;
     TensorOperand<StoredF32, tensor_rows, slice, true, a_wide> a{p.a, first_row, p.rows, p.a_depth_stride};
     TensorOperand<Weights, columns, slice, b_along_depth, b_wide> b{p.b, first_column, p.columns, p.b_depth_stride};
-    typename Format::Range a_range = Format::empty_range, b_range = Format::empty_range;
+    typename Format::Range range;
     TensorSums<Plan::fragments> sums;
     begin_loads(a, a_row);
     begin_loads(b, b_column);
     load_slice(a, p.depth, a_row);
     load_slice(b, p.depth, b_column);
-    store_slice<Format>(a, buffers[0].a, a_range);
-    store_slice<Format>(b, buffers[0].b, b_range);
+    store_slice<Format, false>(a, buffers[0].a, range);
+    store_slice<Format, true>(b, buffers[0].b, range);
     load_slice(a, p.depth - slice, a_row);
     load_slice(b, p.depth - slice, b_column);
     __syncthreads();
@@ -302,11 +307,11 @@ CAIRN_DEVICE bool multiply_on_tensor_cores(const ProductOperands<Weights>& p, i6
     const auto multiply = [&](const typename Plan::Buffer& buffer, typename Plan::Buffer& next, i64 left) {
 #pragma unroll
         for (int k = 0; k < slice / 2; k += 16) multiply_parts<Format>(buffer.a, buffer.b, row, column, k, sums);
-        store_slice<Format>(a, next.a, a_range);
+        store_slice<Format, false>(a, next.a, range);
         load_slice(a, left, a_row);
 #pragma unroll
         for (int k = slice / 2; k < slice; k += 16) multiply_parts<Format>(buffer.a, buffer.b, row, column, k, sums);
-        store_slice<Format>(b, next.b, b_range);
+        store_slice<Format, true>(b, next.b, range);
         load_slice(b, left, b_column);
         __syncthreads();
     };
@@ -317,7 +322,7 @@ CAIRN_DEVICE bool multiply_on_tensor_cores(const ProductOperands<Weights>& p, i6
         add_large_sums(sums);
     }
 
-    bool any_small = false, is_exact = Format::fits(a_range, b_range, any_small);
+    bool any_small = false, is_exact = Format::fits(range, any_small);
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
