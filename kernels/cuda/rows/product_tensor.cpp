@@ -30,11 +30,11 @@ struct Tiles {
 };
 
 Tiles tiles_of(const ProductView& view, Format format) {
-    // Where 16 bytes cannot be loaded at once, the places of elements are in registers too.
+    // What a thread has loaded of a slice is in registers, and where 16 bytes cannot be loaded at once, places too.
     const bool is_exact = format == Format::bf16x6, is_wide = view.a_is_wide && view.b_is_wide;
     Tiles tiles{};
     tiles.columns = is_wide && view.columns.upper_bound() > 64 ? 128 : 64;
-    const std::int64_t slice = is_exact || !is_wide ? 32 : 64, a_parts = is_exact ? 3 : 1,
+    const std::int64_t slice = is_exact || !is_wide || view.b_dtype == DType::f32 ? 32 : 64, a_parts = is_exact ? 3 : 1,
                        b_parts = is_exact ? bf16_parts(view.b_dtype) : 1, a = a_parts * tile_rows * (slice + padding),
                        b = b_parts * (view.b_is_along_depth ? tiles.columns * (slice + padding)
                                                             : slice * (tiles.columns + padding)),

@@ -103,7 +103,7 @@ struct RoundedF16 {
 };
 
 /// What a thread loads of an operand, `count` rows or columns of it: groups of four neighbours, as they are stored.
-/// `wide`: the bytes of four neighbours are aligned.
+/// `wide`: the bytes of four neighbours are aligned if the address of the operand is.
 template <class Stored, int count, int slice, bool along_depth, bool wide>
 struct TensorOperand {
     using Element = typename Stored::Element;
@@ -112,6 +112,7 @@ struct TensorOperand {
 
     const Element* source;  // of the next slice
     i64 first, end, depth_stride;
+    bool aligned;
     // With `wide`, the groups of the next slice, and their places in the depth; these are large outside the operand.
     const Element* next[groups];
     int depth_of[groups];
@@ -145,8 +146,16 @@ CAIRN_DEVICE void load_slice(TensorOperand<Stored, count, slice, along_depth, wi
     for (int group = 0; group < Operand::groups; ++group) {
         if constexpr (wide) {
             operand.bits[group] = {};
-            if (operand.depth_of[group] < depth)
-                operand.bits[group] = load_neighbours<Operand::bytes>(operand.next[group]);
+            if (operand.depth_of[group] < depth) {
+                if (operand.aligned) {
+                    operand.bits[group] = load_neighbours<Operand::bytes>(operand.next[group]);
+                } else {
+                    typename Stored::Element four[4];
+#pragma unroll
+                    for (int n = 0; n < 4; ++n) four[n] = Stored::narrow(Stored::load(operand.next[group] + n));
+                    operand.bits[group] = Stored::pack(four);
+                }
+            }
             operand.next[group] += slice * operand.depth_stride;
         } else {
             const i64 i = operand.first + Operand::of_count(group);
@@ -290,8 +299,9 @@ CAIRN_DEVICE bool multiply_on_tensor_cores(const ProductOperands<Weights>& p, i6
     const int warp = threadIdx.x / 32, row = warp / 4 * 32, column = warp % 4 * Plan::warp_columns;
 
     constexpr int slice = Format::depth;
-    TensorOperand<StoredF32, tensor_rows, slice, true, a_wide> a{p.a, first_row, p.rows, p.a_depth_stride};
-    TensorOperand<Weights, columns, slice, b_along_depth, b_wide> b{p.b, first_column, p.columns, p.b_depth_stride};
+    TensorOperand<StoredF32, tensor_rows, slice, true, a_wide> a{p.a, first_row, p.rows, p.a_depth_stride, p.a_wide};
+    TensorOperand<Weights, columns, slice, b_along_depth, b_wide> b{p.b, first_column, p.columns, p.b_depth_stride,
+                                                                    p.b_wide};
     typename Format::Range range;
     TensorSums<Plan::fragments> sums;
     begin_loads(a, a_row);
@@ -343,15 +353,13 @@ CAIRN_DEVICE bool multiply_on_tensor_cores(const ProductOperands<Weights>& p, i6
     return !__syncthreads_or(!is_exact);
 }
 
-/// Computes the tile at a row and a column, and leaves its rows in shared memory; parameters as of multiply_tile().
-/// `a_wide`, `b_wide`: the bytes of four neighbours are aligned if the address of the operand is. Where it is not, and
-/// where elements do not fit the format, the tile is computed by f32 operations.
+/// Computes the tile at a row and a column, and leaves its rows in shared memory; parameters as of multiply_tile(). Where
+/// elements do not fit the format, it is computed by f32 operations.
 template <class Format, int columns, bool b_along_depth, bool a_wide, bool b_wide, class Weights, class Rows>
 CAIRN_DEVICE void multiply_by_tensor(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
                                   unsigned char* shared) {
-    const bool is_aligned = (!a_wide || p.a_wide) && (!b_wide || p.b_wide);
-    if (is_aligned &&
-        multiply_on_tensor_cores<Format, columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row, shared))
+    if (multiply_on_tensor_cores<Format, columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row,
+                                                                                  shared))
         return;
     multiply_plainly<Format, columns, b_along_depth>(p, first_row, first_column, a_row, shared);
 }
