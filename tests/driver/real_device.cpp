@@ -5,6 +5,7 @@
 #include "driver/make_context.hpp"
 #include "kernels/cuda/prelude_text.hpp"
 #include "runtime/kernel_cache_folder.hpp"
+#include "tests/driver/fast_gpu_rates.hpp"
 
 #include <cstdint>
 #include <map>
@@ -69,18 +70,18 @@ Context RealDevice::context(ContextOptions options) {
     table->launch = counting_launch;
     table->graph_instantiate = counting_instantiate;
     table->graph_launch = counting_graph_launch;
-    DeviceRates rates{Device::cuda(), 1e15, 1e14, 1e-9, 1e13, 1e-9, "a GPU"};
+    const DeviceRates rates = fast_gpu_rates("a GPU");
     const LibraryFolders folders{options.cuda_libraries.string(), CAIRN_NVRTC_FOLDER};
     std::shared_ptr<device::KernelCache> cache;
     if (!options.kernel_cache.empty())
         cache = std::make_shared<runtime::KernelCacheFolder>(options.kernel_cache, options.log);
     std::vector<DeviceBackend> devices;
-    devices.push_back({rates.device,
-                       cuda_backend(0, table, std::make_shared<Nvrtc>(folders),
-                                    CudaBackendOptions{std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
-                                                       options.cuda_dependent_launches, std::move(cache),
-                                                       options.device_allocator}),
-                       driver::kernels_for_cuda(rates, 90)});
+    devices.push_back(
+        {rates.device,
+         cuda_backend(0, table, std::make_shared<Nvrtc>(folders),
+                      CudaBackendOptions{std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
+                                         options.cuda_dependent_launches, std::move(cache), options.device_allocator}),
+         driver::kernels_for_cuda(rates, 90)});
     return driver::make_context(std::move(options), std::move(devices));
 }
 
