@@ -134,6 +134,38 @@ TEST(CudaPrograms, ABlockOfATransformerComputesAsOnTheCpu) {
     EXPECT_THAT(device.faults(), testing::IsEmpty());
 }
 
+// The size P has another number among the symbols of each bucket, so that a kernel has two texts.
+TEST(CudaPrograms, BucketsAreCompiledTogether) {
+    Graph graph("buckets");
+    const Dim t = graph.symbol("T", 1, 8), p = graph.symbol("P", 1, 6);
+    const Tensor x = graph.input("x", DType::f32, {t, 5}), z = graph.input("z", DType::f32, {p});
+    const Tensor c = graph.input("c", DType::f32, {7});
+    graph.output("sin_z", sin(z));
+    graph.output("sums", x + x);
+    graph.output("cos_c", cos(c));
+    TestDevice device;
+    std::vector<float> values(40);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    CompiledGraph here = compile(graph, Context());
+    for (const int threads : {1, 3}) {
+        CompiledGraph there = compile(graph, device.context({.threads = threads}), {.splits = {{"T", {1}}}});
+        for (const auto& [rows, count] : {std::pair{1, 3}, {4, 5}, {1, 6}, {8, 2}}) {
+            for (CompiledGraph* const compiled : {&here, &there}) {
+                compiled->set("x", values.data(), {rows, 5});
+                compiled->set("z", values.data(), {count});
+                compiled->set("c", values.data(), {7});
+                compiled->run();
+            }
+            for (const char* output : {"sin_z", "sums", "cos_c"})
+                EXPECT_LT(distance(floats(there.output(output)), floats(here.output(output))), 1e-5)
+                    << output << ", " << rows << " rows, " << count << " elements, " << threads << " threads";
+        }
+#if !defined(CAIRN_REAL_GPU)
+        EXPECT_EQ(device.compilations(), threads == 1 ? 2U : 5U) << "programs, of one text or two";
+#endif
+    }
+}
+
 TEST(CudaPrograms, InstancesRunAtTheSameTimeAndAreDestroyedWhileOthersRun) {
     const Block block;
     TestDevice device;

@@ -44,6 +44,7 @@ protected:
     ContextOptions process(bool has_nvrtc, const std::filesystem::path& kernel_cache = {}) {
         log.clear();
         ContextOptions options;
+        options.threads = threads;
         if (!has_nvrtc) options.cuda_libraries = folder / "no_libraries";
         options.kernel_cache = kernel_cache;
         options.log = [this](LogLevel, std::string_view line) { log.emplace_back(line); };
@@ -79,6 +80,7 @@ protected:
     }
 
     const TempFolder folder;
+    int threads = 1;  // of each process
     std::vector<std::string> log;
 };
 
@@ -92,6 +94,27 @@ TEST_F(SavedCode, IsLoadedWithoutNvrtc) {
     const CompiledGraph loaded = CompiledGraph::load(folder / "m", device.context(process(false)));
     loaded.save(folder / "again");
     EXPECT_EQ(read_whole(folder / "again"), read_whole(folder / "m")) << "what was loaded is saved";
+}
+
+TEST_F(SavedCode, MayBeOfSeveralPrograms) {
+    const std::vector<float> wanted = save(folder / "one");
+    threads = 2;
+    EXPECT_EQ(save(folder / "two"), wanted);
+    const auto programs = [&](const char* file) {
+        const std::string saved = read_whole(folder / file);
+        std::size_t count = 0;
+        for (std::size_t at = saved.find("\n# code sm_"); at != saved.npos; at = saved.find("\n# code sm_", at + 1))
+            ++count;
+        return count;
+    };
+    EXPECT_EQ(programs("one"), 1U);
+    EXPECT_EQ(programs("two"), 2U);
+    EXPECT_EQ(load(folder / "two", false), wanted);
+    EXPECT_THAT(log, IsEmpty());
+    TestDevice device;
+    const CompiledGraph loaded = CompiledGraph::load(folder / "two", device.context(process(false)));
+    loaded.save(folder / "again");
+    EXPECT_EQ(read_whole(folder / "again"), read_whole(folder / "two"));
 }
 
 TEST_F(SavedCode, IsCompiledAgainIfItIsDamaged) {
