@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cairn::test {
@@ -40,6 +41,7 @@ public:
     /// A Context with the device as cuda:0, at rates that make it faster than the CPU in everything. With a folder of
     /// CUDA's libraries it has their NVRTC, or none.
     Context context(ContextOptions options = {});
+    Context process_context(ContextOptions options = {}) { return context(std::move(options)); }
     /// Broken rules of the driver, and what was not freed.
     std::vector<std::string> faults() const;
     std::int64_t launches() const noexcept { return launches_; }

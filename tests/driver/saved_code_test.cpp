@@ -66,7 +66,7 @@ protected:
     /// Compiles on a device of its own, saves, and gives what a run computes.
     std::vector<float> save(const std::filesystem::path& path) {
         TestDevice device;
-        CompiledGraph made = compile(layer(), device.context(process(true)));
+        CompiledGraph made = compile(layer(), device.process_context(process(true)));
         made.save(path);
         EXPECT_THAT(made.program(), AllOf(HasSubstr("on cuda"), Not(HasSubstr("# code"))));
         return run(made);
@@ -74,7 +74,7 @@ protected:
     /// Loads on a device of its own and runs.
     std::vector<float> load(const std::filesystem::path& path, bool has_nvrtc) {
         TestDevice device;
-        const Context context = device.context(process(has_nvrtc));
+        const Context context = device.process_context(process(has_nvrtc));
         CompiledGraph loaded = CompiledGraph::load(path, context);
         return run(loaded);
     }
@@ -91,7 +91,7 @@ TEST_F(SavedCode, IsLoadedWithoutNvrtc) {
     EXPECT_EQ(load(folder / "m", false), wanted);
     EXPECT_THAT(log, IsEmpty());
     TestDevice device;
-    const CompiledGraph loaded = CompiledGraph::load(folder / "m", device.context(process(false)));
+    const CompiledGraph loaded = CompiledGraph::load(folder / "m", device.process_context(process(false)));
     loaded.save(folder / "again");
     EXPECT_EQ(read_whole(folder / "again"), read_whole(folder / "m")) << "what was loaded is saved";
 }
@@ -112,7 +112,7 @@ TEST_F(SavedCode, MayBeOfSeveralPrograms) {
     EXPECT_EQ(load(folder / "two", false), wanted);
     EXPECT_THAT(log, IsEmpty());
     TestDevice device;
-    const CompiledGraph loaded = CompiledGraph::load(folder / "two", device.context(process(false)));
+    const CompiledGraph loaded = CompiledGraph::load(folder / "two", device.process_context(process(false)));
     loaded.save(folder / "again");
     EXPECT_EQ(read_whole(folder / "again"), read_whole(folder / "two"));
 }
@@ -164,14 +164,14 @@ TEST_F(SavedCode, IsWithACachedGraphToo) {
     std::vector<float> wanted;
     {
         TestDevice device;
-        CompiledGraph made = compile(layer(), device.context(process(true)), options);
+        CompiledGraph made = compile(layer(), device.process_context(process(true)), options);
         wanted = run(made);
     }
     const std::string whole = read_whole(folder / "m");
     const std::size_t code = runtime::parts_of_saved(whole).programs.size();
     const auto start = [&](bool has_nvrtc) {
         TestDevice device;
-        CompiledGraph kept = compile(layer(), device.context(process(has_nvrtc)), options);
+        CompiledGraph kept = compile(layer(), device.process_context(process(has_nvrtc)), options);
         EXPECT_EQ(run(kept), wanted);
     };
     start(false);
@@ -198,7 +198,7 @@ TEST_F(SavedCode, AFolderServesProcessesThatCompileTheSameKernels) {
     std::filesystem::create_directory(cache);
     const auto start = [&](bool has_nvrtc) {
         TestDevice device;
-        CompiledGraph compiled = compile(layer(), device.context(process(has_nvrtc, cache)));
+        CompiledGraph compiled = compile(layer(), device.process_context(process(has_nvrtc, cache)));
         return run(compiled);
     };
     const std::vector<float> wanted = start(true);
