@@ -36,10 +36,10 @@ class Programs:
         return path
 
 
-def run_gpu_test(programs):
+def run_gpu_test(programs, limit):
     """All tests of gpu_test, with a line for each."""
     run, report = programs.run, os.path.join(programs.run.work, "gpu_test.json")
-    outcome = programs.attempt("gpu_test", "gpu_test", ["--gtest_brief=1", f"--gtest_output=json:{report}"], 150)
+    outcome = programs.attempt("gpu_test", "gpu_test", ["--gtest_brief=1", f"--gtest_output=json:{report}"], limit)
     cases = []
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError), open(report, encoding="utf-8") as file:
         cases = [case for suite in json.load(file)["testsuites"] for case in suite["testsuite"]]
@@ -74,7 +74,7 @@ def difference(ours, theirs):
     return distance / norm if norm > 0 and distance == distance else float("inf")
 
 
-def compare(programs, name, program, arguments, limit=60):
+def compare(programs, name, program, arguments, limit=25):
     """Emits whether a program prints the same on both devices: lines that hold logits may differ a little."""
     printed = on_both_devices(programs, name, program, arguments, limit)
     if printed is None:

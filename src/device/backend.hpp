@@ -50,6 +50,17 @@ struct CacheSizes {
     std::int64_t shared_bytes = 0;   ///< the last level
 };
 
+class HostThreads;
+
+/// How texts of kernels are compiled.
+struct CompileRequest {
+    /// What these hold is loaded instead, whatever version of the compiler made it; those that do not fit are ignored.
+    KernelBinaries saved = {};
+    /// Threads that the compiler may use; null: the caller's alone. Not those inside which it is called.
+    HostThreads* threads = nullptr;
+    std::stop_token stop = {};  ///< after a stop no further compilation begins
+};
+
 /// A device: its memory, and the means to run and time kernels on it. Thread-safe.
 class Backend {
 public:
@@ -72,11 +83,10 @@ public:
     virtual std::optional<std::int64_t> free_memory() const = 0;
 
     /// Compiles texts of kernels for the device: the result has the code of each text, for KernelLaunch::code. Texts
-    /// that are equal are compiled once; the entries of others must differ. What `saved` binaries hold is loaded
-    /// instead, whatever version of the compiler made them; those that do not fit are ignored. Throws
-    /// Error(unsupported) naming a text that does not compile, InternalError on a device whose kernels have no text.
+    /// that are equal are compiled once. Throws Error(unsupported) naming a text that does not compile, Cancelled after
+    /// a stop, InternalError on a device whose kernels have no text.
     virtual std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts,
-                                                             KernelBinaries saved = {}) = 0;
+                                                             const CompileRequest& request = {}) = 0;
     /// The binary that code of compile() was loaded from; null on a device whose kernels have no text.
     virtual std::shared_ptr<const KernelBinary> binary(const void* code) const;
     /// True if its kernels are texts (Kernel::code), false if they are functions (Kernel::run).

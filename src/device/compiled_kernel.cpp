@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,17 +14,14 @@ namespace {
 
 class Compilation {
 public:
-    Compilation(std::span<const KernelToCompile> kernels, Backend& backend)
-        : kernels_(kernels), backend_(backend), texts_(kernels.size()), compiled_(kernels.size()) {}
+    Compilation(std::span<const KernelToCompile> kernels, Backend& backend, HostThreads* threads)
+        : kernels_(kernels), backend_(backend), threads_(threads), texts_(kernels.size()), compiled_(kernels.size()) {}
 
     std::vector<CompiledKernel> run() {
         for (std::size_t i = 0; i < kernels_.size(); ++i) add(i);
-        while (!waiting_.empty()) {
-            const std::vector<std::size_t> batch = take_batch();
-            if (!compile(batch))
-                for (const std::size_t i : batch)
-                    if (batch.size() == 1 || !compile({i})) compiled_[i].fault = fault_;
-        }
+        if (!with_text_.empty() && !compile(with_text_))
+            for (const std::size_t i : with_text_)
+                if (with_text_.size() == 1 || !compile({i})) compiled_[i].fault = fault_;
         return std::move(compiled_);
     }
 
@@ -35,20 +31,8 @@ private:
             KernelCode code = kernels_[i].kernel->code(*kernels_[i].problem);
             compiled_[i].grid = code.grid;
             texts_[i] = text_of(*kernels_[i].kernel, *kernels_[i].problem, std::move(code));
-            waiting_.push_back(i);
+            with_text_.push_back(i);
         } catch (...) { compiled_[i].fault = std::current_exception(); }
-    }
-
-    /// Takes those whose entries belong to one text each: names are unique in a compilation.
-    std::vector<std::size_t> take_batch() {
-        std::map<std::string_view, std::string_view> text_of_entry;
-        std::vector<std::size_t> batch, later;
-        for (const std::size_t i : waiting_) {
-            const auto it = text_of_entry.try_emplace(texts_[i].entry, texts_[i].text).first;
-            (it->second == texts_[i].text ? batch : later).push_back(i);
-        }
-        waiting_ = std::move(later);
-        return batch;
     }
 
     /// False if a text does not compile, with the error in `fault_`.
@@ -56,7 +40,7 @@ private:
         std::vector<const DeviceCode*> texts;
         for (const std::size_t i : batch) texts.push_back(&texts_[i]);
         try {
-            std::vector<std::shared_ptr<const void>> codes = backend_.compile(texts);
+            std::vector<std::shared_ptr<const void>> codes = backend_.compile(texts, {.threads = threads_});
             for (std::size_t n = 0; n < batch.size(); ++n) compiled_[batch[n]].code = std::move(codes[n]);
             return true;
         } catch (const Error& error) {
@@ -74,9 +58,10 @@ private:
 
     std::span<const KernelToCompile> kernels_;
     Backend& backend_;
+    HostThreads* threads_;
     std::vector<DeviceCode> texts_;
     std::vector<CompiledKernel> compiled_;
-    std::vector<std::size_t> waiting_;
+    std::vector<std::size_t> with_text_;
     std::exception_ptr fault_;
 };
 
@@ -94,8 +79,9 @@ DeviceCode text_of(const Kernel& kernel, const Problem& problem, KernelCode code
             kernel.waits_for_dependencies && has_blocks};
 }
 
-std::vector<CompiledKernel> compile_kernels(std::span<const KernelToCompile> kernels, Backend& backend) {
-    return Compilation(kernels, backend).run();
+std::vector<CompiledKernel> compile_kernels(std::span<const KernelToCompile> kernels, Backend& backend,
+                                            HostThreads* threads) {
+    return Compilation(kernels, backend, threads).run();
 }
 
 }  // namespace cairn::device

@@ -27,10 +27,10 @@ struct CompiledKernel {
 /// The text of a kernel's code for a Problem, labelled with both.
 DeviceCode text_of(const Kernel& kernel, const Problem& problem, KernelCode code);
 
-/// Compiles kernels in as few compilations as possible: one, unless different texts have the same entry. If one fails,
-/// each of its texts is compiled alone, so that a text that does not compile has its own log and leaves the others
-/// unaffected. Throws what Backend::compile throws if no text is at fault: the compiler is missing, the device is lost
-/// or out of memory.
-std::vector<CompiledKernel> compile_kernels(std::span<const KernelToCompile> kernels, Backend& backend);
+/// Compiles kernels together. If that fails, each text is compiled alone, so that one that does not compile has its own
+/// log and leaves the others unaffected. Throws what Backend::compile throws if no text is at fault: the compiler is
+/// missing, the device is lost or out of memory. `threads` as in CompileRequest.
+std::vector<CompiledKernel> compile_kernels(std::span<const KernelToCompile> kernels, Backend& backend,
+                                            HostThreads* threads = nullptr);
 
 }  // namespace cairn::device

@@ -76,7 +76,8 @@ public:
             CheckOptions options;
             options.same_for_any_team = false;
             options.stop = stop_;
-            const kernel_check::KernelToCheck kernel{own, options, kernel_check::backend_of(own, impl_)};
+            const kernel_check::KernelToCheck kernel{own, options, kernel_check::backend_of(own, impl_),
+                                                     &impl_.cpu->host_threads()};
             const KernelReport report = kernel_check::check_calls(kernel, calls, definitions_);
             if (!report.faults.empty())
                 throw Error(ErrorKind::argument, "verify",

@@ -267,7 +267,7 @@ private:
                                      workspace == nullptr ? nullptr : workspace->data(), instruction.prepared.get()},
                                     instruction.inputs,
                                     instruction.outputs};
-        launch.code = instruction.code;
+        launch.code = instruction.code.get();
         for (std::size_t axis = 0; axis < launch.grid.size(); ++axis)
             if (const int size = instruction.grid[axis]; size >= 0)
                 launch.grid[axis] =

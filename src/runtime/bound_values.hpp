@@ -57,9 +57,9 @@ struct BoundMemory {
 /// A linked program and the weights and bound values that its runs read. Memory that no program reads any more is
 /// freed.
 struct BoundProgram {
-    BoundProgram(const program::Program& program, const Context& context, const std::stop_token& stop,
-                 ProgramBinaries* binaries = nullptr)
-        : linked(program, context, stop, binaries) {}
+    BoundProgram(const program::Program& program, const Context& context, CompiledCodes& codes,
+                 const std::stop_token& stop)
+        : linked(program, context, codes, stop) {}
 
     LinkedProgram linked;
     BoundMemory memory = {};  ///< set when weights are bound

@@ -5,14 +5,19 @@
 
 namespace cairn::runtime {
 
-BucketPrograms::BucketPrograms(const BucketProgram& bucket, const Context& context, const std::stop_token& stop,
-                               ProgramBinaries* binaries)
+BucketPrograms::BucketPrograms(const BucketProgram& bucket, const Context& context, CompiledCodes& codes,
+                               const std::stop_token& stop)
     : values_(bucket.inexact),
-      active_(std::make_shared<BoundProgram>(bucket.program, context, stop, binaries)),
+      active_(std::make_shared<BoundProgram>(bucket.program, context, codes, stop)),
       retains_exact_(stores_narrow_states(bucket.program)),
       status_(bucket.exact ? VerificationStatus::pending : VerificationStatus::passed) {
-    if (bucket.exact) reference_program_ = std::make_shared<BoundProgram>(*bucket.exact, context, stop, binaries);
+    if (bucket.exact) reference_program_ = std::make_shared<BoundProgram>(*bucket.exact, context, codes, stop);
     errors_.reserve(values_.size());  // so that resolve() does not throw
+}
+
+void BucketPrograms::take_codes(const CompiledCodes& codes) {
+    active_->linked.take_codes(codes);
+    if (reference_program_ != nullptr) reference_program_->linked.take_codes(codes);
 }
 
 std::shared_ptr<BoundProgram> BucketPrograms::active() const {

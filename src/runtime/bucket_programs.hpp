@@ -29,9 +29,11 @@ enum class VerificationStatus : std::uint8_t {
 /// for good.
 class BucketPrograms {
 public:
-    /// `bucket` must outlive it; `binaries` as for LinkedProgram, which also says what is thrown.
-    BucketPrograms(const BucketProgram& bucket, const Context& context, const std::stop_token& stop,
-                   ProgramBinaries* binaries = nullptr);
+    /// `bucket` must outlive it; `codes` as for LinkedProgram, which also says what is thrown.
+    BucketPrograms(const BucketProgram& bucket, const Context& context, CompiledCodes& codes,
+                   const std::stop_token& stop);
+    /// As LinkedProgram::take_codes(), for all its programs, before anything else is called.
+    void take_codes(const CompiledCodes& codes);
 
     VerificationStatus status() const noexcept { return status_.load(std::memory_order_acquire); }
     /// The program to run in the present status; while pending, the inexact one.

@@ -7,11 +7,14 @@
 
 namespace cairn::runtime {
 
-void CompiledCodes::add(const Kernel& kernel, const std::shared_ptr<const Problem>& problem) {
-    if (kernel.code != nullptr) entries_.try_emplace({&kernel, problem.get()}, Entry{problem, {}});
+void CompiledCodes::add(const Kernel& kernel, const std::shared_ptr<const Problem>& problem, const Symbols* symbols) {
+    if (kernel.code == nullptr) return;
+    if (const auto own = symbols_of(*problem); own != nullptr && own.get() != symbols)
+        throw InternalError("program", fmt::format("{} is called with symbols of another program", kernel.id));
+    entries_.try_emplace({&kernel, problem.get()}, Entry{problem, {}});
 }
 
-void CompiledCodes::compile(const Context::Impl& context, const Symbols* symbols, ProgramBinaries* binaries) {
+void CompiledCodes::compile(const Context::Impl& context, ProgramBinaries* binaries, const std::stop_token& stop) {
     struct OfDevice {
         std::vector<device::DeviceCode> codes;
         std::vector<CompiledCode*> results;
@@ -19,8 +22,6 @@ void CompiledCodes::compile(const Context::Impl& context, const Symbols* symbols
     types::PerDevice<OfDevice> devices;
     for (auto& [call, entry] : entries_) {
         const auto& [kernel, problem] = call;
-        if (const auto own = symbols_of(*problem); own != nullptr && own.get() != symbols)
-            throw InternalError("program", fmt::format("{} is called with symbols of another program", kernel->id));
         KernelCode code = kernel->code(*problem);
         OfDevice& of_device = devices[kernel->device];
         entry.compiled.grid = code.grid;
@@ -31,8 +32,9 @@ void CompiledCodes::compile(const Context::Impl& context, const Symbols* symbols
         std::vector<const device::DeviceCode*> texts;
         for (const device::DeviceCode& code : of_device.codes) texts.push_back(&code);
         device::Backend& backend = context.backend(device);
-        const device::KernelBinaries saved = binaries != nullptr ? binaries->saved() : device::KernelBinaries();
-        const std::vector<std::shared_ptr<const void>> compiled = backend.compile(texts, saved);
+        device::CompileRequest request{.threads = &context.cpu->host_threads(), .stop = stop};
+        if (binaries != nullptr) request.saved = binaries->saved();
+        const std::vector<std::shared_ptr<const void>> compiled = backend.compile(texts, request);
         for (std::size_t i = 0; i < compiled.size(); ++i) {
             of_device.results[i]->code = compiled[i];
             if (binaries != nullptr) binaries->add(backend.binary(compiled[i].get()));

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -19,16 +20,16 @@ struct CompiledCode {
     std::vector<Dim> grid;             ///< blocks along each axis
 };
 
-/// The compiled code of all instructions of a program whose kernels have code. Equal calls are compiled once, and all
-/// texts of a device in one compilation.
+/// The compiled code of all instructions of some programs whose kernels have code. Equal calls are compiled once, and
+/// the texts of a device together.
 class CompiledCodes {
 public:
-    /// Adds an instruction's kernel; one without code is ignored.
-    void add(const Kernel& kernel, const std::shared_ptr<const Problem>& problem);
-    /// Compiles what was added, unless the file of `binaries` has it, and adds to them what it uses (null: neither).
-    /// Throws as Backend::compile does, and InternalError for a Problem whose symbols are not those of the program,
-    /// which the code reads by number.
-    void compile(const Context::Impl& context, const Symbols* symbols, ProgramBinaries* binaries);
+    /// Adds an instruction's kernel; one without code is ignored. Throws InternalError for a Problem whose symbols are
+    /// not those of its program, which the code reads by number.
+    void add(const Kernel& kernel, const std::shared_ptr<const Problem>& problem, const Symbols* symbols);
+    /// Compiles what was added, on the threads of the context, unless the file of `binaries` has it, and adds to them
+    /// what it uses (null: neither). Throws as Backend::compile does.
+    void compile(const Context::Impl& context, ProgramBinaries* binaries, const std::stop_token& stop = {});
     /// The code of a kernel for a Problem; null if the kernel has none.
     const CompiledCode* find(const Kernel& kernel, const Problem& problem) const;
 

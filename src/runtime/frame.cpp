@@ -34,7 +34,7 @@ Frame::Frame(const LinkedProgram& program, const Context::Impl& context) : progr
              {first, first + instruction.inputs, table_.data() + instruction.dims, nullptr, instruction.prepared.get()},
              instruction.inputs,
              instruction.outputs});
-        launches_.back().code = instruction.code;
+        launches_.back().code = instruction.code.get();
         backends_.push_back(&context.backend(instruction.kernel->device));
     }
     for (const Device device : program.devices()) arena_bytes_[device] = 0;

@@ -94,12 +94,16 @@ void check_shape(Instance& instance, const program::Port& port, Sizes shape) {
     solve_symbols(instance, port, shape);
 }
 
+bool has_elements(Sizes shape) { return std::find(shape.begin(), shape.end(), 0) == shape.end(); }
+
 void check_data(const Instance& instance, std::size_t i, const void* data, Sizes shape) {
+    // Without elements it is in no memory: its address may be any.
+    if (!has_elements(shape)) return;
     const InputPort& port = instance.executable->set.inputs[i];
-    if (data == nullptr && std::find(shape.begin(), shape.end(), 0) == shape.end())
-        throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" has no data", port.name));
+    if (data == nullptr) throw Error(ErrorKind::argument, "set", fmt::format("input \"{}\" has no data", port.name));
     // An address that was set before is not asked for again: that would cost two calls of a driver each time.
-    if (data != instance.inputs[i].data)
+    const InputSlot& before = instance.inputs[i];
+    if (data != before.data || !has_elements(before.shape))
         check_memory(*instance.executable->context.impl(), port.device, data, "set", "input", port.name);
 }
 

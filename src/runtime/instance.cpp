@@ -81,8 +81,9 @@ const device::Backend* streaming_backend(const Context::Impl& context, const Run
 Executable::Executable(const Context& given, ProgramSet given_set, const std::stop_token& stop)
     : context(given), set(std::move(given_set)), has_narrow_states(stores_narrow_states(set.buckets[0].program)) {
     const std::vector<Symbols::Symbol> all = set.symbols->list();
+    CompiledCodes codes;
     for (const BucketProgram& bucket : set.buckets) {
-        buckets.push_back(std::make_unique<BucketPrograms>(bucket, context, stop, &set.binaries));
+        buckets.push_back(std::make_unique<BucketPrograms>(bucket, context, codes, stop));
         auto& positions = symbol_of.emplace_back();
         for (const Symbols::Symbol& symbol : bucket.program.symbols->list()) {
             const auto it =
@@ -91,6 +92,9 @@ Executable::Executable(const Context& given, ProgramSet given_set, const std::st
             positions.push_back(static_cast<int>(it - all.begin()));
         }
     }
+    // Kernels that several buckets have are compiled once.
+    codes.compile(*context.impl(), &set.binaries, stop);
+    for (const std::unique_ptr<BucketPrograms>& bucket : buckets) bucket->take_codes(codes);
     set.binaries.finish();
     for (const std::shared_ptr<BoundProgram>& program : programs())
         for (const Buffer& buffer : program->linked.program().buffers)

@@ -79,7 +79,7 @@ const std::shared_ptr<const void>& LinkedProgram::prepared(const Kernel& kernel,
 }
 
 LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, const Context& context,
-                                      std::string& missing) {
+                                      CompiledCodes& codes, std::string& missing) {
     LinkedInstruction linked;
     linked.kernel = context.impl()->find(instruction.kernel);
     if (linked.kernel == nullptr || !context.features().includes(linked.kernel->needs)) {
@@ -107,19 +107,17 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
     linked.dims = entries(dims);
     linked.workspace = instruction.workspace;
     if (linked.kernel->prepare != nullptr) linked.prepared = prepared(*linked.kernel, instruction, context);
-    codes_.add(*linked.kernel, instruction.problem);
+    codes.add(*linked.kernel, instruction.problem, program_->symbols.get());
     linked.is_host_copy = linked.kernel->run == nullptr && linked.kernel->code == nullptr;
     return linked;
 }
 
-/// Compiles the kernels that are code, all of a device together.
-void LinkedProgram::compile_codes(const Context& context, ProgramBinaries* binaries) {
-    codes_.compile(*context.impl(), program_->symbols.get(), binaries);
+void LinkedProgram::take_codes(const CompiledCodes& codes) {
     const auto finish = [&](const std::vector<program::Instruction>& section, std::vector<LinkedInstruction>& linked) {
         for (std::size_t i = 0; i < section.size(); ++i) {
-            const CompiledCode* const compiled = codes_.find(*linked[i].kernel, *section[i].problem);
+            const CompiledCode* const compiled = codes.find(*linked[i].kernel, *section[i].problem);
             if (compiled == nullptr) continue;
-            linked[i].code = compiled->code.get();
+            linked[i].code = compiled->code;
             for (std::size_t axis = 0; axis < compiled->grid.size(); ++axis)
                 linked[i].grid[axis] = expression(compiled->grid[axis]);
         }
@@ -134,8 +132,8 @@ types::PerDevice<std::int64_t> LinkedProgram::peak_bytes() const {
     return bytes;
 }
 
-LinkedProgram::LinkedProgram(const program::Program& program, const Context& context, const std::stop_token& stop,
-                             ProgramBinaries* binaries)
+LinkedProgram::LinkedProgram(const program::Program& program, const Context& context, CompiledCodes& codes,
+                             const std::stop_token& stop)
     : program_(&program), devices_(program::devices_of(program)) {
     if (program.threads != context.threads())
         throw Error(
@@ -152,7 +150,7 @@ LinkedProgram::LinkedProgram(const program::Program& program, const Context& con
                               std::vector<LinkedInstruction>& linked) {
         for (const program::Instruction& instruction : section) {
             if (stop.stop_requested()) throw Cancelled("compile");
-            linked.push_back(link(instruction, context, missing));
+            linked.push_back(link(instruction, context, codes, missing));
         }
     };
     link_all(program.bind, bind_);
@@ -160,7 +158,6 @@ LinkedProgram::LinkedProgram(const program::Program& program, const Context& con
     if (!missing.empty())
         throw Error(ErrorKind::unsupported, "program",
                     "kernels that are not in this library, or that its CPU and devices cannot run: " + missing);
-    compile_codes(context, binaries);
     for (const program::Port& port : program.outputs) outputs_.push_back(operand(port.view, port.desc));
     for (const program::StatePort& state : program.states)
         state_lengths_.emplace_back(expression(state.before), expression(state.after));

@@ -91,7 +91,7 @@ struct LinkedInstruction {
     int first_operand = 0, inputs = 0, outputs = 0;  ///< operands are contiguous, inputs first
     int dims = 0;                                    ///< first entry of its attribute values in the size table
     int workspace = -1;                              ///< buffer, or -1
-    const void* code = nullptr;                      ///< KernelLaunch::code; null: none
+    std::shared_ptr<const void> code;                ///< KernelLaunch::code; null: none
     std::array<int, 3> grid{-1, -1, -1};             ///< size expressions of its grid; -1: 1
     bool is_host_copy = false;  ///< a copy between the host and a device whose kernels are code (KernelLaunch)
 };
@@ -108,10 +108,12 @@ class LinkedProgram {
 public:
     /// Looks up kernels by id in the context. Throws Error(unsupported) naming all that are missing or need other CPU
     /// features, or naming a device that the context does not have, Error(argument) if the program was planned for
-    /// another number of threads, Cancelled on a stop. Machine code that the file of `binaries` holds is not compiled,
-    /// and what is used is added to them, unless they are null.
-    LinkedProgram(const program::Program& program, const Context& context, const std::stop_token& stop = {},
-                  ProgramBinaries* binaries = nullptr);
+    /// another number of threads, Cancelled on a stop. Kernels that are code are added to `codes`: when these have been
+    /// compiled, take_codes() completes the program.
+    LinkedProgram(const program::Program& program, const Context& context, CompiledCodes& codes,
+                  const std::stop_token& stop = {});
+    /// Takes the code of its instructions.
+    void take_codes(const CompiledCodes& codes);
 
     const program::Program& program() const noexcept { return *program_; }
     const std::vector<Dim>& expressions() const noexcept { return expressions_; }
@@ -138,8 +140,8 @@ public:
 private:
     int expression(const Dim& dim);
     int entries(const std::vector<Dim>& dims);
-    LinkedInstruction link(const program::Instruction& instruction, const Context& context, std::string& missing);
-    void compile_codes(const Context& context, ProgramBinaries* binaries);
+    LinkedInstruction link(const program::Instruction& instruction, const Context& context, CompiledCodes& codes,
+                           std::string& missing);
     LinkedOperand operand(const program::View& view, const TensorDesc& desc);
     int overwritten_state(const program::View& view) const;
     const std::shared_ptr<const void>& prepared(const Kernel& kernel, const program::Instruction& instruction,
@@ -157,7 +159,6 @@ private:
     std::vector<std::pair<int, int>> state_lengths_;
     std::vector<Overwrite> overwrites_;
     std::vector<LinkedInstruction> run_, bind_;
-    CompiledCodes codes_;
 };
 
 }  // namespace cairn::runtime

@@ -19,11 +19,6 @@ using ::testing::IsEmpty;
 KernelCode good(const Problem& problem) { return text_code(problem, "good"); }
 KernelCode broken(const Problem& problem) { return text_code(problem, "broken"); }
 KernelCode throwing(const Problem&) { throw std::runtime_error("no text today"); }
-KernelCode good_as_e(const Problem& problem) {
-    KernelCode code = text_code(problem, "good");
-    code.entry = "e";
-    return code;
-}
 KernelCode fine_as_e(const Problem& problem) {
     KernelCode code = text_code(problem, "fine");
     code.entry = "e";
@@ -76,11 +71,6 @@ TEST_F(CompiledKernelTest, ATextThatFailsHasALogAndTheOthersHaveCode) {
     backend.compilations.clear();
     EXPECT_THAT(fault_of(compile({broken})[0]), HasSubstr("no broken"));
     EXPECT_EQ(backend.compilations.size(), 1U) << "alone it is tried once";
-}
-
-TEST_F(CompiledKernelTest, TextsOfOneEntryAreCompiledApart) {
-    for (const CompiledKernel& each : compile({good_as_e, fine_as_e, good_as_e})) EXPECT_EQ(fault_of(each), "");
-    EXPECT_THAT(backend.compilations, ElementsAre(ElementsAre("good", "good"), ElementsAre("fine")));
 }
 
 TEST_F(CompiledKernelTest, WhatConcernsNoTextIsThrown) {

@@ -204,7 +204,7 @@ void PrivateMemoryBackend::copy(std::byte* target, const std::byte* source, std:
 std::optional<std::int64_t> PrivateMemoryBackend::free_memory() const { return addresses_->free_bytes(); }
 
 std::vector<std::shared_ptr<const void>> PrivateMemoryBackend::compile(std::span<const device::DeviceCode* const>,
-                                                                       device::KernelBinaries) {
+                                                                       const device::CompileRequest&) {
     throw InternalError("device", "its kernels have no text");
 }
 

@@ -25,7 +25,7 @@ public:
     void copy(std::byte* target, const std::byte* source, std::size_t bytes) override;
     std::optional<std::int64_t> free_memory() const override;
     std::vector<std::shared_ptr<const void>> compile(std::span<const device::DeviceCode* const> texts,
-                                                     device::KernelBinaries saved) override;
+                                                     const device::CompileRequest& request) override;
     std::unique_ptr<device::CommandBuffer> record(std::span<const device::KernelLaunch> launches,
                                                   std::span<const std::int64_t> symbols) override;
     double time(const device::TimedCalls& calls, std::optional<device::Failure>& failure) override;

@@ -87,7 +87,7 @@ std::unique_ptr<device::Memory> TextBackend::reserve(std::size_t bytes, device::
 }
 
 std::vector<std::shared_ptr<const void>> TextBackend::compile(std::span<const device::DeviceCode* const> texts,
-                                                              device::KernelBinaries) {
+                                                              const device::CompileRequest&) {
     throw_if_lost();
     std::vector<std::string>& compilation = compilations.emplace_back();
     for (const device::DeviceCode* code : texts) compilation.push_back(code->text);

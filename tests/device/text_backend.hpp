@@ -29,7 +29,7 @@ public:
 
     std::vector<std::vector<std::string>> compilations;  ///< the texts of each, in order
     bool has_compiler = true;
-    bool accepts_all_texts = false;  ///< a text without a function compiles, but cannot run
+    bool accepts_all_texts = false;             ///< a text without a function compiles, but cannot run
     std::chrono::milliseconds compile_time{0};  ///< of one text
     bool lost = false;
     double call_seconds = 1e-3;  ///< of a call, as time() measures it
@@ -40,7 +40,7 @@ public:
     std::optional<std::int64_t> free_memory() const override { return {}; }
     /// A text without a function does not compile.
     std::vector<std::shared_ptr<const void>> compile(std::span<const device::DeviceCode* const> texts,
-                                                     device::KernelBinaries saved = {}) override;
+                                                     const device::CompileRequest& request = {}) override;
     bool compiles_kernels() const noexcept override { return true; }
     std::unique_ptr<device::CommandBuffer> record(std::span<const device::KernelLaunch> launches,
                                                   std::span<const std::int64_t> symbols) override;

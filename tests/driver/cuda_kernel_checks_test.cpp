@@ -66,7 +66,8 @@ TEST_P(CudaKernelChecks, ComputeTheirDefinitions) {
         for (const Kernel& kernel : context.kernels().kernels) {
             if (!kernel.id.starts_with(std::string("cuda.") + GetParam() + ".")) continue;
             kernel_check::KernelToCheck& request = kernels.emplace_back(
-                kernel, CheckOptions{.size_stride = size_stride}, kernel_check::backend_of(kernel, *context.impl()));
+                kernel, CheckOptions{.size_stride = size_stride}, kernel_check::backend_of(kernel, *context.impl()),
+                &context.impl()->cpu->host_threads());
             std::erase_if(request.kernel.samples,
                           [&](const std::string& sample) { return !is_short(sample, context); });
             EXPECT_FALSE(request.kernel.samples.empty()) << kernel.id << " has no sample that is computed quickly";

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <functional>
 #include <map>
 #include <span>
@@ -30,7 +31,9 @@ const std::string models_folder = "examples/models/";
 const std::string models_folder = CAIRN_SOURCE_DIR "/examples/models/";
 #endif
 
+using testing::Each;
 using testing::HasSubstr;
+using testing::SizeIs;
 
 std::vector<float> floats(const OutputView& view) {
     const auto elements = view.as<float>();
@@ -129,6 +132,38 @@ TEST(CudaPrograms, ABlockOfATransformerComputesAsOnTheCpu) {
         EXPECT_GE(device.graph_launches(), 4);
     }
     EXPECT_THAT(device.faults(), testing::IsEmpty());
+}
+
+// The size P has another number among the symbols of each bucket, so that a kernel has two texts.
+TEST(CudaPrograms, BucketsAreCompiledTogether) {
+    Graph graph("buckets");
+    const Dim t = graph.symbol("T", 1, 8), p = graph.symbol("P", 1, 6);
+    const Tensor x = graph.input("x", DType::f32, {t, 5}), z = graph.input("z", DType::f32, {p});
+    const Tensor c = graph.input("c", DType::f32, {7});
+    graph.output("sin_z", sin(z));
+    graph.output("sums", x + x);
+    graph.output("cos_c", cos(c));
+    TestDevice device;
+    std::vector<float> values(40);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    CompiledGraph here = compile(graph, Context());
+    for (const int threads : {1, 3}) {
+        CompiledGraph there = compile(graph, device.context({.threads = threads}), {.splits = {{"T", {1}}}});
+        for (const auto& [rows, count] : {std::pair{1, 3}, {4, 5}, {1, 6}, {8, 2}}) {
+            for (CompiledGraph* const compiled : {&here, &there}) {
+                compiled->set("x", values.data(), {rows, 5});
+                compiled->set("z", values.data(), {count});
+                compiled->set("c", values.data(), {7});
+                compiled->run();
+            }
+            for (const char* output : {"sin_z", "sums", "cos_c"})
+                EXPECT_LT(distance(floats(there.output(output)), floats(here.output(output))), 1e-5)
+                    << output << ", " << rows << " rows, " << count << " elements, " << threads << " threads";
+        }
+#if !defined(CAIRN_REAL_GPU)
+        EXPECT_EQ(device.compilations(), threads == 1 ? 2U : 5U) << "programs, of one text or two";
+#endif
+    }
 }
 
 TEST(CudaPrograms, InstancesRunAtTheSameTimeAndAreDestroyedWhileOthersRun) {
@@ -272,24 +307,51 @@ TEST(CudaPrograms, TheBundledDistilBertComputesTheLogitsOfTheCpu) {
     EXPECT_GE(device.graph_launches(), 1);
 }
 
+/// Compares what a random graph computes with the interpreter's results.
+void check_random_graph(std::uint64_t seed, const Context& context) {
+    const Graph graph = random_graph(seed, {.devices = seed % 2 == 0});
+    CompileOptions options{.seconds_per_kept_byte = 0, .verify = true};
+    if (seed % 3 == 1) options = with_random_ports(graph, Device::cuda(), seed, options);
+    const runtime::ProgramSet set = runtime::parse_program_set(compile(graph, context, options).program());
+    for (const auto& sizes : random_sizes(*graph.data(), 2, seed)) {
+        const interpreter::Inputs inputs = random_inputs(*graph.data(), sizes, seed + 17);
+        EXPECT_EQ(difference(CompiledRun(set, context, inputs).run(inputs), reference_results(*graph.data(), inputs)),
+                  "")
+            << to_string(graph) << program::to_string(set.buckets[0].program);
+    }
+}
+
 // Whatever has a CUDA kernel runs there, the rest on the CPU.
 TEST(CudaPrograms, RandomGraphsAreComputedAsByTheInterpreter) {
     TestDevice device;
     const Context context = device.context();
     for (std::uint64_t seed = 0; seed < TestDevice::random_graphs && !testing::Test::HasFailure(); ++seed) {
-        const Graph graph = random_graph(seed, {.devices = seed % 2 == 0});
-        CompileOptions options{.seconds_per_kept_byte = 0, .verify = true};
-        if (seed % 3 == 1) options = with_random_ports(graph, Device::cuda(), seed, options);
-        const runtime::ProgramSet set = runtime::parse_program_set(compile(graph, context, options).program());
-        for (const auto& sizes : random_sizes(*graph.data(), 2, seed)) {
-            const interpreter::Inputs inputs = random_inputs(*graph.data(), sizes, seed + 17);
-            EXPECT_EQ(
-                difference(CompiledRun(set, context, inputs).run(inputs), reference_results(*graph.data(), inputs)), "")
-                << "seed " << seed << '\n'
-                << to_string(graph) << program::to_string(set.buckets[0].program);
-        }
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        try {
+            check_random_graph(seed, context);
+        } catch (const std::exception& error) { ADD_FAILURE() << error.what(); }
     }
     EXPECT_GT(device.launches(), 100);
+}
+
+// Its columns from the second on begin behind its memory.
+TEST(CudaPrograms, APartOfAnInputWithoutRowsIsComputed) {
+    Graph graph("parts");
+    const Tensor x = graph.input("x", DType::f32, {graph.symbol("N", 0, 3), 512});
+    graph.output("y", neg(slice(x, -1, 256, 512)));
+    TestDevice device;
+    const Context context = device.context();
+    CompiledGraph compiled = compile(graph, context, {.input_devices = {{"x", Device::cuda()}}});
+    std::vector<float> values(3 * 512, 2);
+    for (const std::int64_t rows : {0, 3, 0, 1}) {
+        const std::size_t bytes = static_cast<std::size_t>(rows) * 512 * sizeof(float);
+        const auto* const data = reinterpret_cast<const std::byte*>(values.data());
+        const PortMemory memory(context, Device::cuda(), {data, data + bytes});
+        compiled.set("x", reinterpret_cast<const float*>(memory.data()), {rows, 512});
+        compiled.run();
+        EXPECT_THAT(floats(compiled.output("y")), SizeIs(rows * 256));
+        EXPECT_THAT(floats(compiled.output("y")), Each(-2)) << rows;
+    }
 }
 
 /// The failure in a message, after the instruction and its kernel.

@@ -4,13 +4,14 @@
 #include "kernels/cuda/prelude_text.hpp"
 #include "runtime/kernel_cache_folder.hpp"
 #include "tests/driver/emulated_device.hpp"
+#include "tests/driver/fast_gpu_rates.hpp"
 
 #include <utility>
 
 namespace cairn::test {
 
 Context EmulatedDevice::context(ContextOptions options) {
-    const DeviceRates rates{Device::cuda(), 1e15, 1e14, 1e-8, 1e13, 1e-9, "emulated"};
+    const DeviceRates rates = fast_gpu_rates("emulated");
     std::shared_ptr<device::cuda::Nvrtc> nvrtc = nvrtc_;
     if (!options.cuda_libraries.empty())
         nvrtc =
@@ -19,13 +20,13 @@ Context EmulatedDevice::context(ContextOptions options) {
     if (!options.kernel_cache.empty())
         cache = std::make_shared<runtime::KernelCacheFolder>(options.kernel_cache, options.log);
     std::vector<DeviceBackend> devices;
-    devices.push_back({rates.device,
-                       device::cuda::cuda_backend(0, driver_.table(), std::move(nvrtc),
-                                                  device::cuda::CudaBackendOptions{
-                                                      std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
-                                                      options.cuda_dependent_launches, std::move(cache),
-                                                      options.device_allocator}),
-                       driver::kernels_for_cuda(rates, options_.compute_capability)});
+    devices.push_back(
+        {rates.device,
+         device::cuda::cuda_backend(0, driver_.table(), std::move(nvrtc),
+                                    device::cuda::CudaBackendOptions{
+                                        std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
+                                        options.cuda_dependent_launches, std::move(cache), options.device_allocator}),
+         driver::kernels_for_cuda(rates, options_.compute_capability)});
     return driver::make_context(std::move(options), std::move(devices));
 }
 

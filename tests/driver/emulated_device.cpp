@@ -15,8 +15,13 @@ using device::cuda::NvrtcResult;
 
 // Functions of a table have no context.
 EmulatedDevice* self = nullptr;
-std::string pending_text, compile_log;
-void (*compile_pending)() = nullptr;
+void (*compile_text)(const std::string& text) = nullptr;
+
+/// What an NvrtcProgram points to.
+struct EmulatedProgram {
+    std::string text, log;
+};
+EmulatedProgram& program_of(device::cuda::NvrtcProgram handle) { return *reinterpret_cast<EmulatedProgram*>(handle); }
 
 constexpr std::string_view begin_of_entry = "extern \"C\" __global__ void ", begin_of_image = "emulated machine code\n";
 
@@ -42,36 +47,38 @@ std::shared_ptr<const device::cuda::NvrtcTable> EmulatedDevice::nvrtc_table() {
         *minor = 0;
         return NvrtcResult::success;
     };
-    table->create = [](device::cuda::NvrtcProgram*, const char* text, const char*, int, const char* const*,
+    table->create = [](device::cuda::NvrtcProgram* handle, const char* text, const char*, int, const char* const*,
                        const char* const*) {
-        pending_text = text;
+        *handle = reinterpret_cast<device::cuda::NvrtcProgram>(new EmulatedProgram{text, {}});
         return NvrtcResult::success;
     };
-    table->compile = [](device::cuda::NvrtcProgram, int, const char* const*) {
-        compile_log.clear();
+    table->compile = [](device::cuda::NvrtcProgram handle, int, const char* const*) {
         try {
-            compile_pending();
+            compile_text(program_of(handle).text);
         } catch (const std::exception& error) {
-            compile_log = error.what();
+            program_of(handle).log = error.what();
             return NvrtcResult::compilation;
         }
         return NvrtcResult::success;
     };
-    table->destroy = [](device::cuda::NvrtcProgram*) { return NvrtcResult::success; };
-    table->log_size = [](device::cuda::NvrtcProgram, std::size_t* bytes) {
-        *bytes = compile_log.size() + 1;
+    table->destroy = [](device::cuda::NvrtcProgram* handle) {
+        delete &program_of(*handle);
         return NvrtcResult::success;
     };
-    table->log = [](device::cuda::NvrtcProgram, char* log) {
-        std::memcpy(log, compile_log.c_str(), compile_log.size() + 1);
+    table->log_size = [](device::cuda::NvrtcProgram handle, std::size_t* bytes) {
+        *bytes = program_of(handle).log.size() + 1;
         return NvrtcResult::success;
     };
-    table->cubin_size = [](device::cuda::NvrtcProgram, std::size_t* bytes) {
-        *bytes = begin_of_image.size() + pending_text.size() + 1;
+    table->log = [](device::cuda::NvrtcProgram handle, char* log) {
+        std::memcpy(log, program_of(handle).log.c_str(), program_of(handle).log.size() + 1);
         return NvrtcResult::success;
     };
-    table->cubin = [](device::cuda::NvrtcProgram, char* cubin) {
-        const std::string image = std::string(begin_of_image) + pending_text;
+    table->cubin_size = [](device::cuda::NvrtcProgram handle, std::size_t* bytes) {
+        *bytes = begin_of_image.size() + program_of(handle).text.size() + 1;
+        return NvrtcResult::success;
+    };
+    table->cubin = [](device::cuda::NvrtcProgram handle, char* cubin) {
+        const std::string image = std::string(begin_of_image) + program_of(handle).text;
         std::memcpy(cubin, image.c_str(), image.size() + 1);
         return NvrtcResult::success;
     };
@@ -86,26 +93,28 @@ EmulatedDevice::EmulatedDevice(const EmulatedDeviceOptions& options)
       seed_(options.seed) {
     self = this;
     driver_.set_copy_seconds(1e-5, 1 / 2.5e10);
-    compile_pending = [] { self->compile(pending_text); };
-    driver_.on_module_load([this](const void* image) { return load(image); });
+    compile_text = [](const std::string& text) { self->compile(text); };
+    driver_.on_module_load([this](const void* image, auto& kernels) { return load(image, kernels); });
 }
 
 EmulatedDevice::~EmulatedDevice() { self = nullptr; }
 
-device::cuda::Result EmulatedDevice::load(const void* image) {
+device::cuda::Result EmulatedDevice::load(const void* image, device::cuda::StandInKernels& kernels) {
     std::string_view text = static_cast<const char*>(image);
     if (!text.starts_with(begin_of_image)) return device::cuda::Result::invalid_image;
     text.remove_prefix(begin_of_image.size());
-    if (const std::string kept(text); !texts_.contains(kept)) compile(kept);
+    kernels = compile(std::string(text));
     return device::cuda::Result::success;
 }
 
-void EmulatedDevice::compile(const std::string& text) {
-    texts_.insert(text);
+device::cuda::StandInKernels EmulatedDevice::compile(const std::string& text) {
+    const std::scoped_lock lock(compiling_);
+    if (const auto known = kernels_.find(text); known != kernels_.end()) return known->second;
     const emulated_cuda::CompileSettings settings{CAIRN_CXX, CAIRN_SOURCE_DIR, options_.checks_accesses};
     auto module = std::make_shared<emulated_cuda::EmulatedModule>(
         emulated_cuda::EmulatedModule::compile(std::span(&text, 1), settings));
-    modules_.push_back(module);
+    ++compilations_;
+    device::cuda::StandInKernels& kernels = kernels_[text];
     for (const auto& [entry, pointers] : entries_of(text)) {
         const auto run = [this, module, entry, pointers](const device::cuda::StandInLaunch& launch) {
             std::vector<void*> values;
@@ -129,8 +138,9 @@ void EmulatedDevice::compile(const std::string& text) {
             else
                 module->launch(emulated, seed_++);
         };
-        driver_.add_kernel(entry, {pointers, run});
+        kernels[entry] = {pointers, run};
     }
+    return kernels;
 }
 
 emulated_cuda::GlobalMemory& EmulatedDevice::global_memory() {

@@ -6,10 +6,12 @@
 #include "tests/emulated_cuda/emulated_module.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cairn::test {
@@ -39,13 +41,14 @@ public:
     /// A Context with the device as cuda:0, at rates that make it faster than the CPU in everything. With a folder of
     /// CUDA's libraries it has their NVRTC, or none.
     Context context(ContextOptions options = {});
+    Context process_context(ContextOptions options = {}) { return context(std::move(options)); }
     /// Broken rules of the driver, and what was not freed.
     std::vector<std::string> faults() const;
     std::int64_t launches() const noexcept { return launches_; }
     /// Launches that may have begun before the one before had ended.
     std::int64_t dependent_launches() const noexcept { return dependent_launches_; }
     /// Programs that were compiled.
-    std::size_t compilations() const noexcept { return modules_.size(); }
+    std::size_t compilations() const noexcept { return compilations_; }
     std::int64_t graph_launches() const { return driver_.count("cuGraphLaunch"); }
     /// Whose calls may be made to fail.
     device::cuda::StandInDriver& driver() noexcept { return driver_; }
@@ -55,16 +58,18 @@ public:
     static std::shared_ptr<const device::cuda::NvrtcTable> nvrtc_table();
 
 private:
-    void compile(const std::string& text);
-    device::cuda::Result load(const void* image);
+    /// The kernels of a program, which is compiled once.
+    device::cuda::StandInKernels compile(const std::string& text);
+    device::cuda::Result load(const void* image, device::cuda::StandInKernels& kernels);
     /// What is allocated, with the accesses of earlier launches.
     emulated_cuda::GlobalMemory& global_memory();
 
     EmulatedDeviceOptions options_;
     device::cuda::StandInDriver driver_;
     std::shared_ptr<device::cuda::Nvrtc> nvrtc_;
-    std::vector<std::shared_ptr<emulated_cuda::EmulatedModule>> modules_;
-    std::set<std::string> texts_;  // that are compiled
+    std::mutex compiling_;
+    std::map<std::string, device::cuda::StandInKernels> kernels_;  // of each program, by its text
+    std::size_t compilations_ = 0;
     std::uint64_t seed_;
     std::int64_t launches_ = 0, dependent_launches_ = 0;
     emulated_cuda::GlobalMemory global_memory_;

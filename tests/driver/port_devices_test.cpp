@@ -189,6 +189,23 @@ TEST(PortDevices, OutputsAreWrittenToMemoryOfTheCaller) {
     EXPECT_THAT(message([&] { compiled.run(); }), HasSubstr("overlaps a result of this object"));
 }
 
+TEST(PortDevices, AnInputWithoutElementsHasAnyAddress) {
+    const Context context = with_second_device(fast());
+    Graph graph("sums");
+    const Tensor x = graph.input("x", DType::f32, {graph.symbol("N", 0, 3)});
+    graph.output("y", x + x);
+    CompiledGraph compiled = compile(graph, context, {.input_devices = {{"x", there}}});
+    std::vector<float> here{1, 2};
+    compiled.set("x", here.data(), {0});
+    compiled.run();
+    EXPECT_THAT(compiled.output("y").shape, ElementsAre(0));
+    EXPECT_THAT(message([&] { compiled.set("x", here.data(), {2}); }), HasSubstr("is given memory of the host"));
+    const PortMemory device = on(context, there, {1, 2});
+    compiled.set("x", device.data(), {2});
+    compiled.run();
+    EXPECT_THAT(result(context, compiled, "y"), ElementsAre(2, 4));
+}
+
 TEST(PortDevices, MemoryOfTheWrongDeviceIsRefused) {
     const Context context = with_second_device(fast());
     CompiledGraph compiled = compile(doubling(), context, {.output_devices = {{"y", there}}});

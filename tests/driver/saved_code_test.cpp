@@ -44,6 +44,7 @@ protected:
     ContextOptions process(bool has_nvrtc, const std::filesystem::path& kernel_cache = {}) {
         log.clear();
         ContextOptions options;
+        options.threads = threads;
         if (!has_nvrtc) options.cuda_libraries = folder / "no_libraries";
         options.kernel_cache = kernel_cache;
         options.log = [this](LogLevel, std::string_view line) { log.emplace_back(line); };
@@ -65,7 +66,7 @@ protected:
     /// Compiles on a device of its own, saves, and gives what a run computes.
     std::vector<float> save(const std::filesystem::path& path) {
         TestDevice device;
-        CompiledGraph made = compile(layer(), device.context(process(true)));
+        CompiledGraph made = compile(layer(), device.process_context(process(true)));
         made.save(path);
         EXPECT_THAT(made.program(), AllOf(HasSubstr("on cuda"), Not(HasSubstr("# code"))));
         return run(made);
@@ -73,12 +74,13 @@ protected:
     /// Loads on a device of its own and runs.
     std::vector<float> load(const std::filesystem::path& path, bool has_nvrtc) {
         TestDevice device;
-        const Context context = device.context(process(has_nvrtc));
+        const Context context = device.process_context(process(has_nvrtc));
         CompiledGraph loaded = CompiledGraph::load(path, context);
         return run(loaded);
     }
 
     const TempFolder folder;
+    int threads = 1;  // of each process
     std::vector<std::string> log;
 };
 
@@ -89,9 +91,30 @@ TEST_F(SavedCode, IsLoadedWithoutNvrtc) {
     EXPECT_EQ(load(folder / "m", false), wanted);
     EXPECT_THAT(log, IsEmpty());
     TestDevice device;
-    const CompiledGraph loaded = CompiledGraph::load(folder / "m", device.context(process(false)));
+    const CompiledGraph loaded = CompiledGraph::load(folder / "m", device.process_context(process(false)));
     loaded.save(folder / "again");
     EXPECT_EQ(read_whole(folder / "again"), read_whole(folder / "m")) << "what was loaded is saved";
+}
+
+TEST_F(SavedCode, MayBeOfSeveralPrograms) {
+    const std::vector<float> wanted = save(folder / "one");
+    threads = 2;
+    EXPECT_EQ(save(folder / "two"), wanted);
+    const auto programs = [&](const char* file) {
+        const std::string saved = read_whole(folder / file);
+        std::size_t count = 0;
+        for (std::size_t at = saved.find("\n# code sm_"); at != saved.npos; at = saved.find("\n# code sm_", at + 1))
+            ++count;
+        return count;
+    };
+    EXPECT_EQ(programs("one"), 1U);
+    EXPECT_EQ(programs("two"), 2U);
+    EXPECT_EQ(load(folder / "two", false), wanted);
+    EXPECT_THAT(log, IsEmpty());
+    TestDevice device;
+    const CompiledGraph loaded = CompiledGraph::load(folder / "two", device.process_context(process(false)));
+    loaded.save(folder / "again");
+    EXPECT_EQ(read_whole(folder / "again"), read_whole(folder / "two"));
 }
 
 TEST_F(SavedCode, IsCompiledAgainIfItIsDamaged) {
@@ -141,14 +164,14 @@ TEST_F(SavedCode, IsWithACachedGraphToo) {
     std::vector<float> wanted;
     {
         TestDevice device;
-        CompiledGraph made = compile(layer(), device.context(process(true)), options);
+        CompiledGraph made = compile(layer(), device.process_context(process(true)), options);
         wanted = run(made);
     }
     const std::string whole = read_whole(folder / "m");
     const std::size_t code = runtime::parts_of_saved(whole).programs.size();
     const auto start = [&](bool has_nvrtc) {
         TestDevice device;
-        CompiledGraph kept = compile(layer(), device.context(process(has_nvrtc)), options);
+        CompiledGraph kept = compile(layer(), device.process_context(process(has_nvrtc)), options);
         EXPECT_EQ(run(kept), wanted);
     };
     start(false);
@@ -175,7 +198,7 @@ TEST_F(SavedCode, AFolderServesProcessesThatCompileTheSameKernels) {
     std::filesystem::create_directory(cache);
     const auto start = [&](bool has_nvrtc) {
         TestDevice device;
-        CompiledGraph compiled = compile(layer(), device.context(process(has_nvrtc, cache)));
+        CompiledGraph compiled = compile(layer(), device.process_context(process(has_nvrtc, cache)));
         return run(compiled);
     };
     const std::vector<float> wanted = start(true);

@@ -27,7 +27,8 @@ TEST(BoundValues, ValuesReadByRunsShareOneArena) {
     const Context context;
     const ProgramSet set = parse_program_set(compile(g, context).program());
     const program::Program& program = set.buckets[0].program;
-    const auto bound = std::make_shared<BoundProgram>(program, context, std::stop_token());
+    CompiledCodes codes;
+    const auto bound = std::make_shared<BoundProgram>(program, context, codes, std::stop_token());
     const std::vector<float> zeros(64 * 64);
     const WeightSource source = [&](std::string_view name) {
         const bool is_half = name == "e" || name == "f";
@@ -71,8 +72,9 @@ TEST(BoundValues, ValuesReadByOneProgramAreFreedWithIt) {
         return parse_program_set(compile(g, context).program());
     };
     const ProgramSet first = program_of({"both"}), second = program_of({"both", "alone"});
-    const auto kept = std::make_shared<BoundProgram>(first.buckets[0].program, context, std::stop_token());
-    auto released = std::make_shared<BoundProgram>(second.buckets[0].program, context, std::stop_token());
+    CompiledCodes codes;
+    const auto kept = std::make_shared<BoundProgram>(first.buckets[0].program, context, codes, std::stop_token());
+    auto released = std::make_shared<BoundProgram>(second.buckets[0].program, context, codes, std::stop_token());
     BoundValues().bind({kept, released}, *context.impl(), {source, nullptr, {}, {}});
     ASSERT_EQ(kept->memory.values.size(), 1U);
     ASSERT_EQ(released->memory.values.size(), 2U);

@@ -21,7 +21,10 @@ struct Pair {
         bucket.exact = bucket.program;
         bucket.inexact = {{false, 0, 1e-2, 5e-3}};
     }
-    BucketPrograms linked() const { return BucketPrograms(bucket, context, {}); }
+    BucketPrograms linked() const {
+        CompiledCodes codes;
+        return BucketPrograms(bucket, context, codes, {});
+    }
 
     Context context;
     BucketProgram bucket;

@@ -116,7 +116,7 @@ public:
     std::size_t page_bytes() const noexcept override { return 1; }
     std::optional<std::int64_t> free_memory() const override { return {}; }
     std::vector<std::shared_ptr<const void>> compile(std::span<const device::DeviceCode* const>,
-                                                     device::KernelBinaries) override {
+                                                     const device::CompileRequest&) override {
         return {};
     }
     std::unique_ptr<device::CommandBuffer> record(std::span<const device::KernelLaunch> launches,

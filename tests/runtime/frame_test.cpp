@@ -19,7 +19,7 @@ struct Framed {
     explicit Framed(const Graph& graph)
         : set(parse_program_set(
               compile(graph, context, {.disable = {"simplify", "fuse", "elementwise", "search"}}).program())),
-          linked(set.buckets[0].program, context),
+          linked(set.buckets[0].program, context, codes),
           frame(linked, *context.impl()) {}
 
     const program::Program& program() const { return linked.program(); }
@@ -44,6 +44,7 @@ struct Framed {
 
     Context context{{.threads = 2}};
     ProgramSet set;
+    CompiledCodes codes;
     LinkedProgram linked;
     Frame frame;
     std::vector<std::byte> memory, arena;

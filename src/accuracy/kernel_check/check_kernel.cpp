@@ -96,7 +96,8 @@ namespace cairn::inline v0 {
 namespace {
 
 KernelReport check_one(const Kernel& kernel, const Context& context, const CheckOptions& options) {
-    const kernel_check::KernelToCheck request{kernel, options, kernel_check::backend_of(kernel, *context.impl())};
+    const kernel_check::KernelToCheck request{kernel, options, kernel_check::backend_of(kernel, *context.impl()),
+                                              &context.impl()->cpu->host_threads()};
     return kernel_check::check_kernels({&request, 1}, context.kernels().definitions).front();
 }
 

@@ -12,7 +12,8 @@ namespace cairn::kernel_check {
 struct KernelToCheck {
     Kernel kernel;
     CheckOptions options;
-    device::Backend* backend = nullptr;  ///< of a kernel that is no function (Kernel::run): the device that runs it
+    device::Backend* backend = nullptr;      ///< of a kernel that is no function (Kernel::run): the device that runs it
+    device::HostThreads* threads = nullptr;  ///< that may compile its code; null: the caller's alone
 };
 
 /// The device of a Context that runs a kernel; null if the kernel is a function, which is checked on the CPU. Throws

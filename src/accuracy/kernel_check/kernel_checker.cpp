@@ -76,7 +76,11 @@ struct KernelChecker::RunResult {
 };
 
 KernelChecker::KernelChecker(const KernelToCheck& request, Oracle& oracle, CheckTarget& target)
-    : kernel_(at_default_setting(request.kernel)), options_(request.options), oracle_(oracle), target_(target) {
+    : kernel_(at_default_setting(request.kernel)),
+      options_(request.options),
+      oracle_(oracle),
+      target_(target),
+      threads_(request.threads) {
     report_.kernel = kernel_.id;
 }
 
@@ -139,7 +143,7 @@ void KernelChecker::compile(std::span<const Variation* const> variations) {
     if (!kernel_.code) return;
     std::vector<device::KernelToCompile> calls;
     for (const Variation* variation : variations) calls.push_back({&kernel_, &variation->problem});
-    std::vector<device::CompiledKernel> compiled = device::compile_kernels(calls, target_.backend());
+    std::vector<device::CompiledKernel> compiled = device::compile_kernels(calls, target_.backend(), threads_);
     for (std::size_t i = 0; i < calls.size(); ++i) codes_[variations[i]] = std::move(compiled[i]);
 }
 

@@ -64,6 +64,7 @@ private:
     const CheckOptions options_;
     Oracle& oracle_;
     CheckTarget& target_;
+    device::HostThreads* threads_;  // that may compile
     KernelReport report_;
     std::map<std::string, std::vector<Variation>> variations_;  // by sample
     std::map<const Variation*, device::CompiledKernel> codes_;

@@ -81,7 +81,8 @@ void CandidateCodes::compile_together(std::span<const BenchmarkCandidate> candid
     for (const BenchmarkCandidate& candidate : candidates) kernels.push_back({candidate.kernel, candidate.problem});
     const Clock::time_point begin = Clock::now();
     const Notice notice(options, candidates.first(needed), candidates.size());
-    std::vector<device::CompiledKernel> compiled = device::compile_kernels(kernels, backend);
+    std::vector<device::CompiledKernel> compiled =
+        device::compile_kernels(kernels, backend, &impl_.cpu->host_threads());
     seconds_per_text_ = seconds_since(begin) / static_cast<double>(kernels.size());
     for (std::size_t i = 0; i < kernels.size(); ++i)
         codes_[key_of(*kernels[i].kernel, *kernels[i].problem)] = std::move(compiled[i]);

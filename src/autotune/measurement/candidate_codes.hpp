@@ -28,8 +28,9 @@ struct CompilationOptions {
     std::function<void(std::span<const BenchmarkCandidate> needed, std::size_t texts)> on_compile = {};
 };
 
-/// The compiled code of measured kernels. A kernel is compiled once for each Problem, and many in one compilation: with
-/// NVRTC one text takes about 43 ms and 16 texts together take about 150 ms. Used by the thread that measures.
+/// The compiled code of measured kernels. A kernel is compiled once for each Problem, and many in one compilation, on
+/// the threads of the Context: with NVRTC one text takes about 43 ms and 16 texts on one thread take about 150 ms. Used
+/// by the thread that measures.
 class CandidateCodes {
 public:
     /// Texts of one compilation at most: what a deadline is missed by.

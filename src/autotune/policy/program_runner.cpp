@@ -72,10 +72,13 @@ ProgramRunner::ProgramRunner(std::span<const program::Program* const> programs, 
                              const std::stop_token& stop, autotune::Clock::time_point until)
     : context_(context), stop_(stop), until_(until) {
     types::PerDevice<std::int64_t> arena_bytes;
+    runtime::CompiledCodes codes;
     for (const program::Program* program : programs) {
-        bound_.push_back(std::make_shared<runtime::BoundProgram>(*program, context, stop));
+        bound_.push_back(std::make_shared<runtime::BoundProgram>(*program, context, codes, stop));
         runtime::update_maximum(arena_bytes, bound_.back()->linked.peak_bytes());
     }
+    codes.compile(*context.impl(), nullptr, stop);
+    for (const std::shared_ptr<runtime::BoundProgram>& bound : bound_) bound->linked.take_codes(codes);
     bind();
     arenas_ = runtime::Arenas(*context_.impl(), arena_bytes, device::MemoryUse::scratch);
     for (const std::shared_ptr<runtime::BoundProgram>& bound : bound_)

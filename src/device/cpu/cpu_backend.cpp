@@ -90,7 +90,8 @@ public:
     std::size_t page_bytes() const noexcept override { return page_size(); }
     std::optional<std::int64_t> free_memory() const override { return device::free_memory(); }
 
-    std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const>, KernelBinaries) override {
+    std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const>,
+                                                     const CompileRequest&) override {
         throw InternalError("device", "kernels of the CPU have no text");
     }
     std::unique_ptr<CommandBuffer> record(std::span<const KernelLaunch> launches,

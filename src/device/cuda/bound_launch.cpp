@@ -4,10 +4,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace cairn::device::cuda {
 namespace {
 
 const void* pointer_to(DeviceAddress address) noexcept { return reinterpret_cast<const void*>(address); }
+
+bool has_elements(const TensorArg& operand) noexcept {
+    return std::find(operand.shape, operand.shape + operand.rank, 0) == operand.shape + operand.rank;
+}
 
 }  // namespace
 
@@ -28,13 +34,21 @@ void BoundLaunch::set_address(std::size_t i, const void* address, CudaDevice& de
     arguments_.addresses[i] = address;
 }
 
+void BoundLaunch::set_operand(std::size_t i, const TensorArg& operand, CudaDevice& device) {
+    if (arguments_.addresses[i] == operand.data) return;
+    // A part of a tensor without elements may begin outside of all memory. Where it does not, a kernel may read what is
+    // repeated along the axis of size 0.
+    const bool is_nowhere = !has_elements(operand) && operand.data != nullptr && !device.holds(operand.data);
+    set_address(i, is_nowhere ? nullptr : operand.data, device);
+}
+
 void BoundLaunch::bind(const KernelLaunch& launch, CudaDevice& device) {
     kernel_ = static_cast<const CudaKernel*>(launch.code);
     if (kernel_ == nullptr) return bind_copy(launch, device);
     if (kernel_->device != &device) throw InternalError("cuda", "the kernel was compiled for another device");
     const auto inputs = static_cast<std::size_t>(launch.inputs), outputs = static_cast<std::size_t>(launch.outputs);
-    for (std::size_t i = 0; i < inputs; ++i) set_address(i, launch.args.inputs[i].data, device);
-    for (std::size_t i = 0; i < outputs; ++i) set_address(inputs + i, launch.args.outputs[i].data, device);
+    for (std::size_t i = 0; i < inputs; ++i) set_operand(i, launch.args.inputs[i], device);
+    for (std::size_t i = 0; i < outputs; ++i) set_operand(inputs + i, launch.args.outputs[i], device);
     set_address(inputs + outputs, launch.args.workspace, device);
     arguments_.grid = launch.grid;
 }

@@ -18,7 +18,9 @@ class BoundLaunch {
 public:
     /// What may change between submissions.
     struct Arguments {
-        std::vector<const void*> addresses;  ///< parameters of a kernel: operands, workspace, symbols, status
+        /// Parameters of a kernel: operands, workspace, symbols, status. That of an operand without elements is null if
+        /// it is not in the memory of the device.
+        std::vector<const void*> addresses;
         std::array<unsigned, 3> grid{0, 0, 0};
         LinearCopy copy;
 
@@ -52,6 +54,7 @@ public:
 
 private:
     void set_address(std::size_t i, const void* address, CudaDevice& device);
+    void set_operand(std::size_t i, const TensorArg& operand, CudaDevice& device);
     void bind_copy(const KernelLaunch& launch, CudaDevice& device);
     void** parameters();
     void submit_kernel(CudaDevice& device, StreamHandle stream, const std::array<unsigned, 3>& grid,

@@ -57,7 +57,7 @@ private:
     Args args_;
 };
 
-TensorArg operand(const Memory& memory) { return {memory.data(), nullptr, nullptr, 1}; }
+TensorArg operand(const Memory& memory) { return {memory.data(), nullptr, nullptr, 0}; }
 
 class DeviceCalibrator {
 public:

@@ -69,8 +69,8 @@ public:
     }
 
     std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts,
-                                                     KernelBinaries saved) override {
-        return compiler_.compile(texts, saved);
+                                                     const CompileRequest& request) override {
+        return compiler_.compile(texts, request);
     }
     std::shared_ptr<const KernelBinary> binary(const void* code) const override {
         return static_cast<const CudaKernel*>(code)->module->binary();

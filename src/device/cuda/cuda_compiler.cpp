@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace cairn::device::cuda {
@@ -65,7 +67,7 @@ std::string CudaCompiler::key_of(const DeviceCode& code) const {
 }
 
 std::vector<std::shared_ptr<const void>> CudaCompiler::compile(std::span<const DeviceCode* const> texts,
-                                                               KernelBinaries saved) {
+                                                               const CompileRequest& request) {
     device_->calls().throw_if_lost();
     std::vector<KeyedText> wanted;
     for (const DeviceCode* code : texts) {
@@ -74,13 +76,11 @@ std::vector<std::shared_ptr<const void>> CudaCompiler::compile(std::span<const D
     }
     Modules modules;
     std::vector<KeyedText> rest = missing(wanted, modules);
-    for (const std::shared_ptr<const KernelBinary>& binary : saved) load_kept(binary, rest, modules);
+    for (const std::shared_ptr<const KernelBinary>& binary : request.saved) load_kept(binary, rest, modules);
     if (cache_ != nullptr) load_cached(rest, modules);
     if (!rest.empty()) {
-        open_nvrtc_for(rest, saved);
-        const std::size_t together = cache_ == nullptr ? rest.size() : 1;
-        for (std::size_t i = 0; i < rest.size(); i += together)
-            compile_missing(Texts(rest).subspan(i, together), modules);
+        open_nvrtc_for(rest, request.saved);
+        compile_missing(rest, request, modules);
     }
     std::vector<std::shared_ptr<const void>> kernels;
     const std::scoped_lock lock(mutex_);
@@ -93,12 +93,10 @@ std::vector<std::shared_ptr<const void>> CudaCompiler::compile(std::span<const D
 std::vector<CudaCompiler::KeyedText> CudaCompiler::missing(Texts texts, Modules& modules) {
     const std::scoped_lock lock(mutex_);
     std::erase_if(loaded_, [](const auto& entry) { return entry.second.expired(); });
-    std::set<std::string_view> seen, entries;
+    std::set<std::string_view> seen;
     std::vector<KeyedText> rest;
     for (const KeyedText& text : texts) {
         if (!seen.insert(text.key).second) continue;
-        if (!entries.insert(text.code->entry).second)
-            throw InternalError("cuda", fmt::format("two texts have the entry {}", text.code->entry));
         const auto found = loaded_.find(text.key);
         std::shared_ptr<const CudaModule> module = found == loaded_.end() ? nullptr : found->second.lock();
         if (module == nullptr)
@@ -107,8 +105,9 @@ std::vector<CudaCompiler::KeyedText> CudaCompiler::missing(Texts texts, Modules&
             modules[text.key] = std::move(module);
     }
     // Callers give them in any order; the same kernels are the same program.
-    std::sort(rest.begin(), rest.end(),
-              [](const KeyedText& a, const KeyedText& b) { return a.code->entry < b.code->entry; });
+    std::sort(rest.begin(), rest.end(), [](const KeyedText& a, const KeyedText& b) {
+        return std::tie(a.code->entry, a.code->text) < std::tie(b.code->entry, b.code->text);
+    });
     return rest;
 }
 
@@ -166,37 +165,81 @@ void CudaCompiler::open_nvrtc_for(Texts texts, KernelBinaries saved) {
     }
 }
 
-void CudaCompiler::compile_missing(Texts texts, Modules& modules) {
+std::vector<std::vector<CudaCompiler::KeyedText>> CudaCompiler::programs_of(Texts texts, int threads) const {
+    std::size_t count = cache_ != nullptr ? texts.size() : std::min<std::size_t>(threads, texts.size());
+    std::map<std::string_view, std::size_t> texts_of_entry;
+    for (const KeyedText& text : texts) count = std::max(count, ++texts_of_entry[text.code->entry]);
+    // Entries begin with the family: neighbours take about as long as one another, and go to different programs.
+    std::vector<std::vector<KeyedText>> programs(count);
+    for (std::size_t i = 0; i < texts.size(); ++i) programs[i % count].push_back(texts[i]);
+    return programs;
+}
+
+void CudaCompiler::compile_missing(Texts texts, const CompileRequest& request, Modules& modules) {
+    const std::vector<std::vector<KeyedText>> programs =
+        programs_of(texts, request.threads != nullptr ? request.threads->size() : 1);
+    std::vector<CompiledProgram> compiled(programs.size());
+    // Threads take the programs in order. The fault of the first text is thrown, whatever the number of threads and
+    // whichever is faster: a program whose texts are all behind one that has failed is left out.
+    std::atomic<std::size_t> next = 0, first_failed = texts.size();
+    auto work = [&] {
+        for (std::size_t i = next++; i < programs.size() && i < first_failed; i = next++) {
+            try {
+                compile_program(programs[i], request.stop, compiled[i]);
+            } catch (...) {
+                compiled[i].fault = std::current_exception();
+                compiled[i].failed = i + programs.size() * static_cast<std::size_t>(compiled[i].last - &programs[i][0]);
+                std::size_t first = first_failed;
+                while (compiled[i].failed < first && !first_failed.compare_exchange_weak(first, compiled[i].failed)) {}
+            }
+        }
+    };
+    if (programs.size() > 1 && request.threads != nullptr)
+        request.threads->run([](void* body, int, int) { (*static_cast<decltype(work)*>(body))(); }, &work);
+    else
+        work();
+    for (const CompiledProgram& program : compiled)
+        for (const std::shared_ptr<const KernelBinary>& binary : program.binaries) {
+            if (first_failed == texts.size()) load_compiled(binary, modules);
+            if (cache_ != nullptr) cache_->store(*binary);
+        }
+    for (const CompiledProgram& program : compiled)
+        if (program.fault && program.failed == first_failed) std::rethrow_exception(program.fault);
+}
+
+void CudaCompiler::compile_program(Texts texts, const std::stop_token& stop, CompiledProgram& compiled) const {
+    compiled.last = texts.data();
+    if (stop.stop_requested()) throw Cancelled("compile");
     std::string program = prelude_;
     for (const KeyedText& text : texts)
         program += fmt::format("#line 1 \"{}\"\n{}\n", text.code->entry, text.code->text);
     const DeviceCode& first = *texts[0].code;
     const std::string name = texts.size() == 1 ? first.entry : fmt::format("{} kernels", texts.size());
-    CompiledText compiled;
+    CompiledText code;
     try {
-        compiled = nvrtc_->compile(program, name, architecture_, options_);
+        code = nvrtc_->compile(program, name, architecture_, options_);
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::unsupported || (texts.size() == 1 && first.label.empty())) throw;
         if (texts.size() == 1)
             throw Error(error.kind(), "cuda", fmt::format("{}: {}", first.label, sentence_of(error)));
         // One of them does not compile: its own error names it. Texts that only fail together, by names that they
         // share, become programs of their own.
-        compile_missing(texts.first(texts.size() / 2), modules);
-        return compile_missing(texts.subspan(texts.size() / 2), modules);
+        compile_program(texts.first(texts.size() / 2), stop, compiled);
+        return compile_program(texts.subspan(texts.size() / 2), stop, compiled);
     }
     KernelBinary made;
     for (const KeyedText& text : texts) made.keys.push_back(text.key);
     made.architecture = architecture_;
     made.device = device_->properties().name;
     made.compiler = compiler_text(nvrtc_->version());
-    made.image = std::move(compiled.cubin);
-    const auto binary = std::make_shared<const KernelBinary>(std::move(made));
-    {
-        const CurrentContext current(*device_);
-        const auto module = std::make_shared<CudaModule>(device_, binary);
-        for (const KeyedText& text : texts) modules[text.key] = module;
-    }
-    if (cache_ != nullptr) cache_->store(*binary);
+    made.image = std::move(code.cubin);
+    compiled.binaries.push_back(std::make_shared<const KernelBinary>(std::move(made)));
+}
+
+void CudaCompiler::load_compiled(const std::shared_ptr<const KernelBinary>& binary, Modules& modules) {
+    const CurrentContext current(*device_);
+    const auto module = std::make_shared<CudaModule>(device_, binary);
+    for (const std::string& key : binary->keys) modules[key] = module;
 }
 
 std::shared_ptr<const CudaKernel> CudaCompiler::kernel(const DeviceCode& code,

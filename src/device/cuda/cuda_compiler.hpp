@@ -1,14 +1,17 @@
 #pragma once
 
+#include "device/backend.hpp"
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/nvrtc.hpp"
 #include "device/device_code.hpp"
 #include "device/kernel_binary.hpp"
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -45,14 +48,16 @@ struct CudaKernel {
 /// compiled again: NVRTC is opened when code is missing. Thread-safe.
 class CudaCompiler {
 public:
-    /// `prelude` begins each program. Without a cache (null) many texts are one program of NVRTC, which takes less time
-    /// than one program each. With a cache each text is a program: other programs find the code of its kernel there.
+    /// `prelude` begins each program. Without a cache (null) there is a program of NVRTC for each thread that may
+    /// compile, which takes less CPU time than one for each text. With a cache each text is a program: other programs
+    /// find the code of its kernel there.
     /// `dependent_launches`: kernels that wait for their dependencies are dependent (CudaKernel::is_dependent).
     CudaCompiler(std::shared_ptr<CudaDevice> device, std::shared_ptr<Nvrtc> nvrtc, std::string prelude,
                  std::shared_ptr<KernelCache> cache = nullptr, bool dependent_launches = false);
 
     /// As Backend::compile.
-    std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts, KernelBinaries saved);
+    std::vector<std::shared_ptr<const void>> compile(std::span<const DeviceCode* const> texts,
+                                                     const CompileRequest& request);
 
 private:
     struct KeyedText {
@@ -73,8 +78,22 @@ private:
     void load_cached(std::vector<KeyedText>& missing, Modules& modules);
     /// Opens NVRTC. If that is not possible, the error says what the saved binaries were compiled for.
     void open_nvrtc_for(Texts texts, KernelBinaries saved);
-    /// Compiles distinct texts in one program, or in parts if that fails.
-    void compile_missing(Texts texts, Modules& modules);
+    /// Cuts distinct texts into programs for this number of threads: no program has two texts of one entry. The texts
+    /// must be in the order of their entries.
+    std::vector<std::vector<KeyedText>> programs_of(Texts texts, int threads) const;
+    /// What the texts of one program were compiled to, or why not.
+    struct CompiledProgram {
+        std::vector<std::shared_ptr<const KernelBinary>> binaries;
+        const KeyedText* last = nullptr;  ///< the first text of the part that was compiled last
+        std::exception_ptr fault;
+        std::size_t failed = 0;  ///< with a fault: number of that text among those of all programs
+    };
+    /// Compiles distinct texts, loads what they are compiled to and adds it to `modules`.
+    void compile_missing(Texts texts, const CompileRequest& request, Modules& modules);
+    /// Compiles distinct texts in one program, or in parts if that fails. Called by several threads at once.
+    void compile_program(Texts texts, const std::stop_token& stop, CompiledProgram& compiled) const;
+    /// Loads a binary that has just been compiled.
+    void load_compiled(const std::shared_ptr<const KernelBinary>& binary, Modules& modules);
     std::shared_ptr<const CudaKernel> kernel(const DeviceCode& code, std::shared_ptr<const CudaModule> module);
 
     std::shared_ptr<CudaDevice> device_;

@@ -42,8 +42,8 @@ public:
     std::size_t page_bytes() const noexcept override { return own_.page_bytes(); }
     std::optional<std::int64_t> free_memory() const override { return free_bytes; }
     std::vector<std::shared_ptr<const void>> compile(std::span<const device::DeviceCode* const> texts,
-                                                     device::KernelBinaries saved = {}) override {
-        return own_.compile(texts, saved);
+                                                     const device::CompileRequest& request = {}) override {
+        return own_.compile(texts, request);
     }
     std::unique_ptr<device::CommandBuffer> record(std::span<const device::KernelLaunch> launches,
                                                   std::span<const std::int64_t> symbols) override {

@@ -356,7 +356,7 @@ TEST_F(CapturedLaunchesTest, ThreadsRunGraphsOnOneDeviceAtTheSameTime) {
     for (auto& memory : counters) memory = upload(std::vector<int>(3));
     std::array<std::atomic<int>, 4> failures{};
     const auto work = [&](std::size_t t) {
-        const TensorArg counter{counters[t]->data(), nullptr, nullptr, 1};
+        const TensorArg counter{counters[t]->data(), nullptr, nullptr, 0};
         std::vector<KernelLaunch> own(3);
         for (KernelLaunch& launch : own) {
             launch.args.outputs = &counter;

@@ -85,10 +85,10 @@ protected:
     }
     /// An operand in the memory of the device, and one in that of the host.
     TensorArg operand(const std::vector<int>& values) {
-        return {memories.emplace_back(upload(values))->data(), nullptr, nullptr, 1};
+        return {memories.emplace_back(upload(values))->data(), nullptr, nullptr, 0};
     }
     static TensorArg host_operand(std::vector<int>& values) {
-        return {reinterpret_cast<std::byte*>(values.data()), nullptr, nullptr, 1};
+        return {reinterpret_cast<std::byte*>(values.data()), nullptr, nullptr, 0};
     }
 
     std::map<std::string, std::shared_ptr<const void>> codes;

@@ -222,11 +222,6 @@ TEST_F(CudaCompilation, TheTextThatFailsIsNamed) {
 TEST_F(CudaCompilation, InvalidCodesAreRefused) {
     EXPECT_THAT(message_of(ErrorKind::internal,
                            [&] {
-                               compile_all({{"text a", "a"}, {"text b", "a"}});
-                           }),
-                HasSubstr("two texts have the entry a"));
-    EXPECT_THAT(message_of(ErrorKind::internal,
-                           [&] {
                                compile_all({{"text a", "a", 0}});
                            }),
                 HasSubstr("blocks of 0 threads"));

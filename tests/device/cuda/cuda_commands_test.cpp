@@ -134,7 +134,7 @@ TEST_P(CudaCommandsTest, CopiesBetweenHostAndDevice) {
 
 TEST_P(CudaCommandsTest, OperandsInTheWrongMemoryAreNotLaunched) {
     int value = 0;
-    const TensorArg host{reinterpret_cast<std::byte*>(&value), nullptr, nullptr, 1};
+    const TensorArg host{reinterpret_cast<std::byte*>(&value), nullptr, nullptr, 0};
     record("nn");
     launches[1].args.outputs = &host;
     EXPECT_THAT(thrown_by(run(), ErrorKind::internal), HasSubstr("operand 0 is not in the memory of the device"));
@@ -163,6 +163,27 @@ TEST_P(CudaCommandsTest, AnOperandWhoseMemoryIsFreedIsNotLaunched) {
     memories.pop_back();
     launches[0].args.outputs = &freed;
     EXPECT_THAT(thrown_by(run(), ErrorKind::internal), HasSubstr("operand 0 is not in the memory of the device"));
+}
+
+// A part of a tensor without elements may begin behind its memory.
+TEST_P(CudaCommandsTest, AnOperandWithoutElementsMayBeInNoMemory) {
+    std::int64_t shape[] = {0, 2};
+    TensorArg part = operand({1});
+    part.shape = shape;
+    part.rank = 2;
+    part.data += 2048;
+    record("nn");
+    launches[1].args.outputs = &part;
+    EXPECT_EQ(run().thrown, nullptr);
+    EXPECT_THAT(operands, ElementsAre(one_operand.data, nullptr));
+    shape[0] = 1;
+    EXPECT_THAT(thrown_by(run(), ErrorKind::internal), HasSubstr("operand 0 is not in the memory of the device"));
+    part.data -= 2048;
+    EXPECT_EQ(run().thrown, nullptr);
+    EXPECT_THAT(operands, ElementsAre(one_operand.data, part.data));
+    shape[0] = 0;
+    EXPECT_EQ(run().thrown, nullptr);
+    EXPECT_THAT(operands, ElementsAre(one_operand.data, part.data)) << "what is repeated 0 times is there";
 }
 
 TEST_P(CudaCommandsTest, AKernelOfAnotherDeviceIsNotLaunched) {

@@ -32,10 +32,10 @@ public:
 
         const DeviceCode small = {"text k", "k"}, large = {"text l", "l", 64, 16, 100 << 10};
         const DeviceCode* const texts[] = {&small, &large};
-        const auto codes = backend->compile(texts, saved_);
-        const TensorArg device_operand{memory->data(), nullptr, nullptr, 1};
-        const TensorArg other_operand{memory->data() + 512, nullptr, nullptr, 1};
-        const TensorArg host_operand{values.data(), nullptr, nullptr, 1};
+        const auto codes = backend->compile(texts, {.saved = saved_});
+        const TensorArg device_operand{memory->data(), nullptr, nullptr, 0};
+        const TensorArg other_operand{memory->data() + 512, nullptr, nullptr, 0};
+        const TensorArg host_operand{values.data(), nullptr, nullptr, 0};
         const std::vector<std::int64_t> symbols = {1, 2};
         std::vector<KernelLaunch> launches(5);
         for (KernelLaunch& launch : launches) {

@@ -208,8 +208,8 @@ TEST_P(CudaStreamsTest, OperandsMayLieInMemoryOfTheHostProgram) {
     stream.call(&DriverTable::memory_alloc, &theirs, std::size_t{64});
     stream.call(&DriverTable::set_words, theirs, 5U, std::size_t{16}, stream.handle());
     stream.synchronize();
-    const TensorArg a{reinterpret_cast<std::byte*>(theirs), nullptr, nullptr, 1};
-    const TensorArg d{reinterpret_cast<std::byte*>(theirs) + 16, nullptr, nullptr, 1};
+    const TensorArg a{reinterpret_cast<std::byte*>(theirs), nullptr, nullptr, 0};
+    const TensorArg d{reinterpret_cast<std::byte*>(theirs) + 16, nullptr, nullptr, 0};
     const TensorArg b = operand({1, 2, 3, 4}), c = operand({0, 0, 0, 0});
     std::vector<int> to(4);
     const TensorArg host = host_operand(to);

@@ -53,7 +53,7 @@ TEST_F(DeviceAllocatorTest, GivesAllMemoryAndGetsItBack) {
         EXPECT_EQ(given.size(), 2U);
         const auto none = backend->reserve(0, MemoryUse::arena);
         const auto code = compile({"k", "k"});
-        const TensorArg operand{memory->data(), nullptr, nullptr, 1};
+        const TensorArg operand{memory->data(), nullptr, nullptr, 0};
         std::vector<KernelLaunch> launches(2);
         for (KernelLaunch& launch : launches) {
             launch.args.outputs = &operand;

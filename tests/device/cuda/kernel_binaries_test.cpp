@@ -50,7 +50,7 @@ class CudaBinaries : public CudaTest {
 protected:
     CudaBinaries() {
         for (const char* name : {"a", "b", "c"}) driver.add_kernel(name, {3, [](const StandInLaunch&) {}});
-        driver.on_module_load([this](const void* image) {
+        driver.on_module_load([this](const void* image, StandInKernels&) {
             images.emplace_back(static_cast<const char*>(image));
             return refused.contains(images.size()) ? Result::invalid_image : Result::success;
         });
@@ -61,7 +61,7 @@ protected:
                                                                 KernelBinaries saved = {}) {
         std::vector<const DeviceCode*> texts;
         for (const DeviceCode& code : codes) texts.push_back(&code);
-        return backend.compile(texts, saved);
+        return backend.compile(texts, {.saved = saved});
     }
     /// The binary of texts that a device of their own compiles.
     Binary binary_of(const std::vector<DeviceCode>& codes) {
@@ -263,7 +263,7 @@ TEST_F(CudaBinaries, TheRealCompilerMakesTheSameCodeAgain) {
         return DeviceCode{fmt::format("extern \"C\" __global__ void {}(float* x) {{ x[threadIdx.x] *= 2; }}\n", entry),
                           entry};
     };
-    driver.on_module_load([](const void*) { return Result::success; });
+    driver.on_module_load([](const void*, StandInKernels&) { return Result::success; });
     const auto cache = std::make_shared<MapCache>();
     const auto first = cuda_backend(0, driver.table(), nvrtc_of_toolkit());
     const auto second = cuda_backend(0, driver.table(), nvrtc_of_toolkit());

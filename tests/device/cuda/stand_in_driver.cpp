@@ -103,7 +103,7 @@ void StandInDriver::add_kernel(const std::string& name, StandInKernel kernel) {
     state_->kernels[name] = std::move(kernel);
 }
 
-void StandInDriver::on_module_load(std::function<Result(const void* image)> load) {
+void StandInDriver::on_module_load(std::function<Result(const void* image, StandInKernels& kernels)> load) {
     const std::scoped_lock lock(state_->mutex);
     state_->on_module_load = std::move(load);
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +41,8 @@ struct StandInKernel {
     int static_shared_bytes = 0;
 };
 
+using StandInKernels = std::map<std::string, StandInKernel>;  // by name
+
 /// A CUDA driver that works in host memory. It checks the rules of the driver's interface, records the calls, and can
 /// let any call fail. What is submitted to a stream runs in order, as late as possible: when something waits for it.
 /// Work of different streams is ordered by events alone, and otherwise the newest stream runs first. At most one exists
@@ -55,8 +58,9 @@ public:
     const StandInMemory& memory() const;
     /// Every module has these functions.
     void add_kernel(const std::string& name, StandInKernel kernel);
-    /// Called for each module that is loaded, with its image; the result is that of the call.
-    void on_module_load(std::function<Result(const void* image)> load);
+    /// Called for each module that is loaded, with its image; the result is that of the call. It may add functions that
+    /// this module alone has.
+    void on_module_load(std::function<Result(const void* image, StandInKernels& kernels)> load);
 
     /// Seconds that a copy takes, and each of its bytes: 0 unless set.
     void set_copy_seconds(double copy, double byte);

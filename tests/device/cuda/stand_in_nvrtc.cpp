@@ -18,21 +18,39 @@ StandInNvrtc::StandInNvrtc() {
     self = this;
     const auto table = std::make_shared<NvrtcTable>();
     table->version = [](int* major, int* minor) {
+        const std::scoped_lock lock(self->mutex_);
         ++self->calls;
         *major = 13;
         *minor = self->minor_version;
         return NvrtcResult::success;
     };
-    table->create = [](NvrtcProgram*, const char* text, const char*, int, const char* const*, const char* const*) {
+    table->create = [](NvrtcProgram* handle, const char* text, const char*, int, const char* const*,
+                       const char* const*) {
+        const std::scoped_lock lock(self->mutex_);
         ++self->calls;
         self->texts.emplace_back(text);
+        *handle = reinterpret_cast<NvrtcProgram>(16 * ++self->created_);
+        self->programs_[*handle].text = text;
         return NvrtcResult::success;
     };
-    table->compile = [](NvrtcProgram, int, const char* const* options) {
-        self->architectures.emplace_back(options[0]);
-        return self->texts.back().find("#error") == std::string::npos ? NvrtcResult::success : NvrtcResult::compilation;
+    table->compile = [](NvrtcProgram handle, int, const char* const* options) {
+        Program& program = self->program(handle);
+        program.architecture = options[0];
+        {
+            const std::scoped_lock lock(self->mutex_);
+            self->architectures.emplace_back(options[0]);
+        }
+        if (self->on_compile) self->on_compile(program.text);
+        const auto has = [&](const char* word) { return program.text.find(word) != std::string::npos; };
+        return has("#memory")  ? NvrtcResult::out_of_memory
+               : has("#error") ? NvrtcResult::compilation
+                               : NvrtcResult::success;
     };
-    table->destroy = [](NvrtcProgram*) { return NvrtcResult::success; };
+    table->destroy = [](NvrtcProgram* handle) {
+        const std::scoped_lock lock(self->mutex_);
+        self->programs_.erase(*handle);
+        return NvrtcResult::success;
+    };
     table->log_size = [](NvrtcProgram, std::size_t* bytes) {
         *bytes = sizeof(log_text);
         return NvrtcResult::success;
@@ -41,12 +59,13 @@ StandInNvrtc::StandInNvrtc() {
         std::memcpy(log, log_text, sizeof(log_text));
         return NvrtcResult::success;
     };
-    table->cubin_size = [](NvrtcProgram, std::size_t* bytes) {
-        *bytes = self->image().size() + 1;
+    table->cubin_size = [](NvrtcProgram handle, std::size_t* bytes) {
+        *bytes = self->program(handle).image().size() + 1;
         return NvrtcResult::success;
     };
-    table->cubin = [](NvrtcProgram, char* cubin) {
-        std::memcpy(cubin, self->image().c_str(), self->image().size() + 1);
+    table->cubin = [](NvrtcProgram handle, char* cubin) {
+        const std::string image = self->program(handle).image();
+        std::memcpy(cubin, image.c_str(), image.size() + 1);
         return NvrtcResult::success;
     };
     table->error_name = [](NvrtcResult) { return "NVRTC_ERROR_COMPILATION"; };
@@ -55,8 +74,11 @@ StandInNvrtc::StandInNvrtc() {
 
 StandInNvrtc::~StandInNvrtc() { self = nullptr; }
 
-std::string StandInNvrtc::image() const {
-    return "cubin " + architectures.back() + " " + to_string(digest(texts.back()));
+StandInNvrtc::Program& StandInNvrtc::program(NvrtcProgram handle) {
+    const std::scoped_lock lock(mutex_);
+    return programs_.at(handle);
 }
+
+std::string StandInNvrtc::Program::image() const { return "cubin " + architecture + " " + to_string(digest(text)); }
 
 }  // namespace cairn::device::cuda

@@ -240,10 +240,11 @@ Result StandInDriver::State::event_elapsed_time(float* milliseconds, EventHandle
 
 Result StandInDriver::State::module_load(ModuleHandle* module, const void* image) {
     if (image == nullptr) return Result::invalid_value;
-    if (const Result result = on_module_load ? on_module_load(image) : Result::success; result != Result::success)
+    StandInKernels own;
+    if (const Result result = on_module_load ? on_module_load(image, own) : Result::success; result != Result::success)
         return result;
     *module = new_handle<ModuleHandle>();
-    modules_.insert(*module);
+    modules_[*module] = std::move(own);
     return Result::success;
 }
 Result StandInDriver::State::module_unload(ModuleHandle module) {
@@ -258,17 +259,21 @@ Result StandInDriver::State::module_unload(ModuleHandle module) {
     return Result::success;
 }
 Result StandInDriver::State::module_function(FunctionHandle* function, ModuleHandle module, const char* name) {
-    if (!modules_.contains(module)) return broken("a function of an unknown module is looked up");
-    if (!kernels.contains(name)) return not_found;
+    const auto of = modules_.find(module);
+    if (of == modules_.end()) return broken("a function of an unknown module is looked up");
+    auto kernel = of->second.find(name);
+    if (kernel == of->second.end()) kernel = kernels.find(name);
+    if (kernel == kernels.end()) return not_found;
     for (const auto& [handle, known] : functions_)
         if (known.module == module && known.name == name) {
             *function = handle;
             return Result::success;
         }
     *function = new_handle<FunctionHandle>();
-    const int fixed = kernels.at(name).static_shared_bytes;
+    const int fixed = kernel->second.static_shared_bytes;
     functions_[*function] = {module,
                              name,
+                             kernel->second,
                              {{FunctionAttribute::static_shared_bytes, fixed},
                               {FunctionAttribute::max_dynamic_shared_bytes, (48 << 10) - fixed}}};
     return Result::success;

@@ -83,8 +83,8 @@ public:
 
     mutable std::recursive_mutex mutex;  // a kernel may use the driver's memory
     StandInMemory memory;
-    std::map<std::string, StandInKernel> kernels;
-    std::function<Result(const void* image)> on_module_load;
+    StandInKernels kernels;  // of every module
+    std::function<Result(const void* image, StandInKernels& kernels)> on_module_load;
     std::vector<std::string> calls, violations;
     std::string fails, failed_call;  // the symbol, or all if empty
     std::int64_t fails_after = 0;    // calls; 0: none fails
@@ -139,6 +139,7 @@ private:
     struct Function {
         ModuleHandle module;
         std::string name;
+        StandInKernel kernel;
         std::map<FunctionAttribute, int> attributes;
     };
 
@@ -184,7 +185,7 @@ private:
     std::int64_t retained_ = 0;
     std::map<StreamHandle, std::deque<Work>> streams_;  // with what was submitted
     std::map<EventHandle, Event> events_;
-    std::set<ModuleHandle> modules_;
+    std::map<ModuleHandle, StandInKernels> modules_;  // with the functions that it alone has
     std::map<FunctionHandle, Function> functions_;
     std::map<StreamHandle, Capture> captures_;
     std::map<GraphHandle, std::vector<Node>> graphs_;

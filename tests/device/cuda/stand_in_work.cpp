@@ -189,7 +189,7 @@ Result StandInDriver::State::make_launch(const LaunchConfig& config, FunctionHan
                                          Operation& operation) {
     if (!functions_.contains(function)) return broken("an unknown function is launched");
     const Function& known = functions_[function];
-    const StandInKernel& kernel = kernels.at(known.name);
+    const StandInKernel& kernel = known.kernel;
     StandInLaunch launch{known.name, config, 1, false, nullptr, &memory};
     for (unsigned i = 0; i < config.attribute_count; ++i) {
         const LaunchAttribute& attribute = config.attributes[i];

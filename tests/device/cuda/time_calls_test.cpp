@@ -16,7 +16,7 @@ using ::testing::SizeIs;
 /// Each call gets one address more than the one before.
 class NextAddress final : public CallArguments {
 public:
-    explicit NextAddress(std::byte* data) : operand_{data - 1, nullptr, nullptr, 1} {}
+    explicit NextAddress(std::byte* data) : operand_{data - 1, nullptr, nullptr, 0} {}
     const Args& next() noexcept override {
         ++operand_.data;
         return args_;
@@ -133,8 +133,8 @@ TEST_P(TimeCallsTest, ManyAreSeveralGraphsThatAreLaunchedTogether) {
 
 TEST_P(TimeCallsTest, CopiesWithTheHostAreNotCaptured) {
     std::vector<int> values(4, 1);
-    const TensorArg source{reinterpret_cast<std::byte*>(values.data()), nullptr, nullptr, 1};
-    const TensorArg target{memory->data(), nullptr, nullptr, 1};
+    const TensorArg source{reinterpret_cast<std::byte*>(values.data()), nullptr, nullptr, 0};
+    const TensorArg target{memory->data(), nullptr, nullptr, 0};
     const Args args{&source, &target, nullptr, nullptr, nullptr};
     timed.code = nullptr;
     timed.copy_bytes = 16;
@@ -151,7 +151,7 @@ TEST_P(TimeCallsTest, NothingRunsOnAfterACallThatFails) {
     class Arguments final : public CallArguments {
     public:
         Arguments(std::byte* data, const std::vector<std::byte*>& ran, std::size_t& seen)
-            : operand_{data, nullptr, nullptr, 1}, ran_(ran), seen_(seen) {}
+            : operand_{data, nullptr, nullptr, 0}, ran_(ran), seen_(seen) {}
         ~Arguments() override { seen_ = ran_.size(); }
         const Args& next() noexcept override {
             if (++given_ == 2) operand_.data = reinterpret_cast<std::byte*>(this);
