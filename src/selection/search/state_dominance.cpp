@@ -199,11 +199,11 @@ std::vector<std::size_t> StateDominance::undominated(std::span<const StateTable:
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return states[a].sum.cost < states[b].sum.cost; });
     if (order.empty()) return kept;
-    const double least = states[order.front()].sum.cost, most = states[order.back()].sum.cost,
-                 rounding = margin * std::abs(most);
+    const double least = states[order.front()].sum.cost, most = states[order.back()].sum.cost;
     std::unordered_map<State, std::vector<std::size_t>> comparable;
     for (const std::size_t index : order) {
         const auto& [state, sum] = states[index];
+        const double rounding = margin * std::abs(sum.cost);
         const auto is_dominated_by = [&](std::size_t other) {
             return dominates(states[other].state, state, sum.cost - states[other].sum.cost - rounding, provides);
         };
