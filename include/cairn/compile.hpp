@@ -85,8 +85,9 @@ struct CompileOptions {
     std::vector<OutputTolerance> output_tolerances = {};
     /// Price of a byte that is kept in memory permanently, in seconds, compared with the seconds of one run of each
     /// bucket: another layout of a weight is kept only if the buckets that read it gain more. The default is about the
-    /// time in which one core reads the byte ten times, so usually one layout serves all. 0: the fastest programs,
-    /// whatever they keep.
+    /// time in which one core reads the byte ten times, so usually one layout serves all; a byte in the memory of a
+    /// device counts as much less as the device reads faster than a core (10 GB/s). 0: the fastest programs, whatever
+    /// they keep.
     double seconds_per_kept_byte = 1e-9;
     /// Stages to skip, by name: `simplify`, `expand` (equivalent expressions of values), `fuse`, `elementwise`
     /// (grouping), `search` (each node on its own, first kernel that accepts), `pack`, `in_place`, `reuse` (no two

@@ -1,6 +1,7 @@
 #include "driver/cuda_devices.hpp"
 
 #include "cairn/cairn.hpp"
+#include "cairn/models/distilbert.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "driver/make_context.hpp"
 #include "graph/ir/state_dtype_cast.hpp"
@@ -56,19 +57,24 @@ TEST(CudaDevices, TwoOfThemShareDefinitionsAndLayouts) {
     EXPECT_EQ(std::ranges::count(set.layouts, "partial_sums", &Layout::name), 1);
 }
 
-/// The program of a GPT-2 for one token, by the rates of an H100.
-program::Program token_program(const Graph& graph) {
-    const DeviceRates h100{Device::cuda(), 5e13, 3e12, 1e-6, 5e10, 1e-5};
+/// The programs of a graph, by the rates of an H100.
+std::vector<program::Program> programs_of(const Graph& graph, const CompileOptions& options) {
+    DeviceRates h100{Device::cuda(), 5e13, 3e12, 1e-6, 5e10, 1e-5};
+    h100.arithmetic_flops[static_cast<std::size_t>(Arithmetic::bf16)] = 5e14;
     auto backend = std::make_unique<test::TextBackend>();
     backend->accepts_all_texts = true;
     std::vector<DeviceBackend> devices;
     devices.push_back({Device::cuda(), std::move(backend), kernels_for_cuda(h100, 90)});
-    runtime::ProgramSet set = runtime::parse_program_set(
-        compile(graph, make_context({}, std::move(devices)), {.splits = {{"T", {1}}}, .seconds_per_kept_byte = 0})
-            .program());
-    return std::ranges::min_element(set.buckets, {},
-                                    [](const runtime::BucketProgram& bucket) { return bucket.program.run.size(); })
-        ->program;
+    runtime::ProgramSet set =
+        runtime::parse_program_set(compile(graph, make_context({}, std::move(devices)), options).program());
+    std::vector<program::Program> programs;
+    for (runtime::BucketProgram& bucket : set.buckets) programs.push_back(std::move(bucket.program));
+    return programs;
+}
+
+/// The program of a GPT-2 for one token.
+program::Program token_program(const Graph& graph) {
+    return programs_of(graph, {.splits = {{"T", {1}}}, .seconds_per_kept_byte = 0}).front();
 }
 
 std::map<std::string, std::vector<Problem>> problems_of(const program::Program& program) {
@@ -86,6 +92,41 @@ TEST(CudaDevices, ATokenOfGpt2IsTwoKernelsALayer) {
     EXPECT_EQ(problems.at("attention_block").size(), static_cast<std::size_t>(config.layers));
     EXPECT_EQ(problems.at("mlp_block").size(), static_cast<std::size_t>(config.layers));
     EXPECT_LE(program.run.size(), 2 * config.layers + 5U) << program::to_string(program);
+}
+
+// All layers of a program are alike, although three programs share their weights.
+TEST(CudaDevices, ATokenOfGpt2IsTwoKernelsALayerBesideProgramsForMoreTokens) {
+    const models::Gpt2Config config;
+    for (const DType dtype : {DType::f32, DType::f16}) {
+        auto weights = models::gpt2_weights(config);
+        for (models::WeightSpec& weight : weights) weight.dtype = dtype;
+        const auto programs = programs_of(models::gpt2_graph(config, weights), {.splits = {{"T", {1, 12}}}});
+        ASSERT_EQ(programs.size(), 3U);
+        const auto problems = problems_of(programs[0]);
+        ASSERT_EQ(problems.count("attention_block") * problems.count("mlp_block"), 1U) << to_string(dtype);
+        EXPECT_EQ(problems.at("attention_block").size(), static_cast<std::size_t>(config.layers)) << to_string(dtype);
+        EXPECT_EQ(problems.at("mlp_block").size(), static_cast<std::size_t>(config.layers)) << to_string(dtype);
+        EXPECT_LE(programs[0].run.size(), 2 * config.layers + 6U) << program::to_string(programs[0]);
+    }
+}
+
+// Weights are on the device, embeddings and biases too: nothing is computed on the CPU, and bodies of products add the
+// biases.
+TEST(CudaDevices, ADistilBertOfHalvesIsOnTheDevice) {
+    const models::DistilBertConfig config;
+    auto weights = models::distilbert_weights(config);
+    for (models::WeightSpec& weight : weights) weight.dtype = DType::f16;
+    for (const std::int64_t batch : {8, 32}) {
+        const program::Program program = programs_of(models::distilbert_graph(config, weights, batch), {}).front();
+        EXPECT_LE(program.run.size(), 14 * config.layers + 2U) << batch << program::to_string(program);
+        std::ptrdiff_t biases = 0;
+        for (const program::Instruction& instruction : program.run) {
+            const Problem& problem = *instruction.problem;
+            EXPECT_FALSE(instruction.kernel.starts_with("cpu.")) << instruction.kernel << to_string(problem);
+            if (problem.definition == "elementwise" && problem.inputs[0].bound) ++biases;
+        }
+        EXPECT_LE(biases, 4) << program::to_string(program);
+    }
 }
 
 // Each kernel reads its matrices, keys and values as they are stored; one more adds the row of the position.

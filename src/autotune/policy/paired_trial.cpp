@@ -41,7 +41,7 @@ PairedTrial::PairedTrial(std::span<const selection::Bucket> buckets, const selec
             differing_buckets_.push_back(b);
     for (const selection::Selections* covers : {&best, &challenger})
         for (const std::size_t b : differing_buckets_) programs_.push_back(make_program(b, covers->buckets[b]));
-    const double kept_byte_seconds = (challenger.kept_bytes - best.kept_bytes) * options.seconds_per_kept_byte;
+    const double kept_byte_seconds = challenger.kept_price - best.kept_price;
     kept_byte_seconds_[0] = std::max(-kept_byte_seconds, 0.0);
     kept_byte_seconds_[1] = std::max(kept_byte_seconds, 0.0);
 }

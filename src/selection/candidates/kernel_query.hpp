@@ -66,6 +66,7 @@ public:
     void set_costs(const CostModel& costs);
     /// The largest error allowed by the current costs.
     double tolerance() const noexcept { return costs_.tolerance; }
+    const CostModel& costs() const noexcept { return costs_; }
     /// The query of a problem whose descriptions are from desc_interner(). The reference is stable.
     KernelQuery& query(const ProblemRef& problem);
     KernelQuery& query(const Problem& problem);

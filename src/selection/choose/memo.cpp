@@ -123,7 +123,9 @@ private:
                 shared = add_goal(numbering, request);
                 memo_.goals.back().bytes = bytes;
                 memo_.goals.back().prepacked_bytes = is_read_in_place(numbering, request) ? 0 : bytes;
-                memo_.problem.add_alternative(bytes * seconds_per_kept_byte_, {}, {});
+                memo_.goals.back().price =
+                    numbering.bucket.candidates.priced_bytes_of(request) * seconds_per_kept_byte_;
+                memo_.problem.add_alternative(memo_.goals.back().price, {}, {});
                 memo_.candidates.push_back(memo_.none.get());
             } else {
                 shared = always_available;

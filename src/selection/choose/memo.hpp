@@ -32,6 +32,7 @@ struct Memo {
         int bucket = 0;
         Goal goal;
         double bytes = 0;            ///< of a kept goal
+        double price = 0;            ///< of a kept goal, in seconds
         double prepacked_bytes = 0;  ///< of `bytes`, those not read where the weights were bound
     };
     /// The squared errors of alternatives that count against one error budget of a bucket.
@@ -54,7 +55,7 @@ struct Memo {
 /// Builds the memo of all buckets. Throws Error(unsupported) if a needed value has no candidate, Cancelled on a stop.
 ///
 /// The cost of a run-time alternative is its seconds times the bucket's weight, of work done once at bind a thousandth
-/// of its seconds, and of a kept byte `price` seconds.
+/// of its seconds, and of a kept byte `price` seconds, or less on a device that reads it faster (kept_byte_price).
 Memo memo_of(std::span<const Bucket> buckets, Breadth breadth, const std::stop_token& stop = {},
              double price = seconds_per_kept_byte);
 /// The same with the given producers, one for each bucket.

@@ -157,6 +157,7 @@ Selections covers_of(const Memo& memo, std::span<const Bucket> buckets, std::spa
         const Memo::Request& request = memo.goals[static_cast<std::size_t>(memo.problem.goal_of(choice))];
         if (request.goal.kept) {
             selections.kept_bytes += request.bytes;
+            selections.kept_price += request.price;
             continue;
         }
         Selection& selection = selections.buckets[static_cast<std::size_t>(request.bucket)];

@@ -49,6 +49,7 @@ struct Selection {
 struct Selections {
     std::vector<Selection> buckets;
     double kept_bytes = 0;       ///< of weights that stay in memory for the runs; each form once
+    double kept_price = 0;       ///< of those of which there are several forms, in seconds
     double cost = 0;             ///< the minimised objective: weighted seconds plus the price of kept bytes
     std::vector<int> path = {};  ///< alternatives of the memo's problem
     std::shared_ptr<const Memo> memo = nullptr;  ///< searched memo, as select() and select_within_memory() set it

@@ -119,6 +119,13 @@ const TimingEnvironment& environment_of_programs(const CostModel& model) {
     return model.programs.hard.empty() ? model.environment : model.programs;
 }
 
+double kept_byte_price(Device device, const CostModel& model) {
+    constexpr double core_bandwidth = 1e10;
+    const auto rates = std::find_if(model.devices.begin(), model.devices.end(),
+                                    [&](const DeviceRates& of) { return of.device == device; });
+    return rates == model.devices.end() ? 1 : std::min(core_bandwidth / rates->bandwidth, 1.0);
+}
+
 std::vector<std::vector<std::int64_t>> representative_sizes(const Symbols& symbols) {
     const std::vector<Symbols::Symbol> list = symbols.list();
     const auto least = [](const Symbols::Symbol& symbol) { return std::max<std::int64_t>(symbol.low, 1); };

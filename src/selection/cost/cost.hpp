@@ -99,6 +99,10 @@ const TimingEnvironment& environment_of_programs(const CostModel& model);
 ///     T in 1..64   ->   {2}, {8}, {32}
 std::vector<std::vector<std::int64_t>> representative_sizes(const Symbols& symbols);
 
+/// The price of a byte kept in the memory of a device, relative to one in the memory of the host: prices are times in
+/// which the byte is read a few times, and devices read faster than one core of the CPU.
+double kept_byte_price(Device device, const CostModel& model);
+
 /// A problem at constant sizes, and its text, the key of its timings; formatted once for all kernels.
 class SizedProblem {
 public:

@@ -2,12 +2,14 @@
 
 #include "selection/search/beam.hpp"
 #include "selection/search/cut_width.hpp"
+#include "selection/search/state_dominance.hpp"
 #include "selection/search/state_table.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <memory_resource>
+#include <optional>
 #include <utility>
 
 namespace cairn::search {
@@ -27,6 +29,10 @@ constexpr std::size_t max_states_across = 8;
 // Beyond them, a region with more transitions than the maximum is pruned to the cheapest.
 constexpr std::size_t small_border_work = std::size_t{1} << 20, goal_border_work = 1024, max_transitions = 256;
 
+// Borders with more states than this are searched for states that are likely to be dominated, in a search that is not
+// exact.
+constexpr std::size_t many_border_states = 32;
+
 /// The states at a border, with the paths to each from one state at the border where the segment begins.
 using Border = StateTable;
 
@@ -40,6 +46,7 @@ public:
           dag_(dag),
           limits_(limits),
           only_cheapest_(only_cheapest),
+          has_cycles_(std::any_of(presolved.sccs.begin(), presolved.sccs.end(), [](int scc) { return scc >= 0; })),
           forms_(presolved, dag),
           roots_(presolved.problem.roots().begin(), presolved.problem.roots().end()) {
         std::sort(roots_.begin(), roots_.end(), std::greater<>());
@@ -166,7 +173,17 @@ private:
             work_ += next.size() + state_work;
             if (!is_provided_twice) below.reach(next, dag_, transition.before, transition.exit->set, renamed);
         }
+        remove_dominated(below);
         return below;
+    }
+
+    /// Where something was pruned before, also states that are likely to be dominated.
+    void remove_dominated(Border& border) {
+        if (!only_cheapest_ || has_cycles_ || border.entries().size() < 2) return;
+        if (!dominance_) dominance_.emplace(presolved_.problem, 0, presolved_.problem.goals());
+        border.keep(dominance_->undominated(border.entries(), StateDominance::Provides::counted));
+        if (limits_.exact || border.entries().size() <= many_border_states) return;
+        border.keep(dominance_->undominated(border.entries(), StateDominance::Provides::ignored));
     }
 
     /// Keeps the cheapest transitions: a border has no more states than these.
@@ -190,11 +207,12 @@ private:
     const PresolvedProblem& presolved_;
     PathDag& dag_;
     SearchLimits& limits_;
-    bool only_cheapest_;
+    bool only_cheapest_, has_cycles_;
     RegionForms forms_;
     std::vector<int> roots_;  // descending
     std::map<std::u32string, RegionSolver> solvers_;
     std::vector<TransitionMatrix> segments_;
+    std::optional<StateDominance> dominance_;
     std::size_t work_ = 0, allowed_ = small_border_work;  // in pending goals of states at borders
 };
 

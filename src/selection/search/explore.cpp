@@ -27,7 +27,7 @@ Exploration explore(const SearchProblem& problem, const std::vector<int>& sccs, 
         return result;
     }
     const std::vector<int> cuts = cuts_of(presolved->problem, presolved->sccs, options.share_regions);
-    SearchLimits limits{0, options.state_limit, true, options.stop, options.require_exact};
+    SearchLimits limits{0, options.state_limit, true, options.stop, options.require_exact, options.only_cheapest};
     std::optional<PathSet> paths;
     result.regions = cuts.size() - 1;
     if (result.regions == 1) paths = paths_by_components(*presolved, result.dag, limits);

@@ -10,6 +10,9 @@ namespace {
 // A region gets the base work limit as long as at most this many states were visited in total.
 constexpr std::size_t few_states = 200'000;
 
+// Layers with at least this many states are searched for dominated ones.
+constexpr std::size_t many_states = 64;
+
 void append_number(std::u32string& out, double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     out.push_back(static_cast<char32_t>(bits >> 32));
@@ -144,12 +147,26 @@ void RegionSolver::expand(Pass& pass, std::size_t number, SearchLimits& limits) 
     }
 }
 
-/// Keeps the cheapest states if the region has become too much work.
-void RegionSolver::prune_to_beam(Pass& pass, StateTable& layer, SearchLimits& limits) const {
+/// True if any was removed.
+bool RegionSolver::remove_dominated(StateTable& layer, StateDominance::Provides provides) {
+    if (!dominance_) dominance_.emplace(presolved_->problem, form_.low, form_.high);
+    const std::size_t before = layer.entries().size();
+    layer.keep(dominance_->undominated(layer.entries(), provides));
+    return layer.entries().size() < before;
+}
+
+/// Removes dominated states, and keeps the cheapest if the region has become too much work.
+void RegionSolver::prune(Pass& pass, StateTable& layer, SearchLimits& limits) {
+    const bool may_be_dominated =
+        limits.only_cheapest && !transitions_.has_cycles() && layer.entries().size() >= many_states;
+    if (may_be_dominated) remove_dominated(layer, StateDominance::Provides::counted);
     const auto goals = static_cast<std::size_t>(form_.high - form_.low);
     const std::size_t max_work = goal_work * goals + (limits.states <= few_states ? small_work : 0);
     if (limits.states <= limits.state_limit && pass.work <= max_work) return;
-    if (layer.prune_to_beam()) limits.exact = false;
+    bool is_pruned = may_be_dominated && remove_dominated(layer, StateDominance::Provides::ignored);
+    const auto remaining = [&](StateView state) { return dominance_ ? dominance_->remaining(state) : 0; };
+    if (layer.prune_to_beam(remaining)) is_pruned = true;
+    if (is_pruned) limits.exact = false;
 }
 
 std::vector<Exit> RegionSolver::exits_of(Pass& pass) {
@@ -179,7 +196,7 @@ const std::vector<Exit>& RegionSolver::solve(const State& inside, SearchLimits& 
     pass.layers[pass.layer_of(start, goals + 1)].reach(start, *dag_, PathDag::empty_path, PathDag::empty_path);
     ++limits.states;
     for (std::size_t number = goals; number-- > 0;) {
-        prune_to_beam(pass, pass.layers[number + 1], limits);
+        prune(pass, pass.layers[number + 1], limits);
         expand(pass, number, limits);
         pass.layers[number + 1].clear();
     }

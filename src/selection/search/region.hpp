@@ -3,10 +3,12 @@
 #include "selection/search/path_dag.hpp"
 #include "selection/search/presolve.hpp"
 #include "selection/search/search_state.hpp"
+#include "selection/search/state_dominance.hpp"
 #include "selection/search/state_table.hpp"
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <unordered_map>
@@ -23,6 +25,7 @@ struct SearchLimits {
     bool exact = true;  ///< false: something was pruned because it would have been too much work
     std::stop_token stop = {};
     bool require_exact = false;  ///< stop once something was pruned
+    bool only_cheapest = false;  ///< states that no cheapest path goes through may be left out
 
     bool ends() const { return stop.stop_requested() || (require_exact && !exact); }
 };
@@ -95,7 +98,8 @@ private:
         std::vector<StateTable> layers;          // 0: exits; i + 1: states with goal low + i next
         std::size_t work = 0;
     };
-    void prune_to_beam(Pass& pass, StateTable& layer, SearchLimits& limits) const;
+    void prune(Pass& pass, StateTable& layer, SearchLimits& limits);
+    bool remove_dominated(StateTable& layer, StateDominance::Provides provides);
     void expand(Pass& pass, std::size_t number, SearchLimits& limits);
     std::vector<Exit> exits_of(Pass& pass);
 
@@ -105,6 +109,7 @@ private:
     StateTransitions transitions_;
     std::unordered_map<int, int> port_of_;
     std::map<State, std::vector<Exit>> solved_;
+    std::optional<StateDominance> dominance_;
     State next_;  // scratch
 };
 

@@ -46,6 +46,7 @@ public:
         finish(next);
         return true;
     }
+    bool has_cycles() const noexcept { return has_cycles_; }
     /// The state after its highest goal, which is provided.
     void pass(StateView state, State& next);
     /// Splits a state into the goals for which `is_in` is true and the others; the two sets are independent.

@@ -38,17 +38,23 @@ void StateTable::TableStorage::grow() {
     slots.swap(more);
 }
 
-bool StateTable::prune_to_beam() {
+bool StateTable::prune_to_beam(const std::function<double(StateView)>& remaining) {
     const std::span<const ReachedState> all = entries();
     std::size_t goals = 1;
     for (const ReachedState& entry : all) goals += entry.state.size();
     const std::size_t width = beam_width(all.size(), goals);
     if (all.size() <= width) return false;
-    std::vector<ReachedState> followed;
-    for (const std::size_t index : cheapest_indices(all.size(), width, [&](std::size_t e) { return all[e].sum.cost; }))
-        followed.push_back(all[index]);
-    storage_->entries.assign(followed.begin(), followed.end());
+    keep(cheapest_indices(all.size(), width,
+                          [&](std::size_t e) { return all[e].sum.cost + (remaining ? remaining(all[e].state) : 0); }));
     return true;
+}
+
+void StateTable::keep(std::span<const std::size_t> indices) {
+    const std::span<const ReachedState> all = entries();
+    std::vector<ReachedState> kept;
+    kept.reserve(indices.size());
+    for (const std::size_t index : indices) kept.push_back(all[index]);
+    if (storage_ != nullptr) storage_->entries.assign(kept.begin(), kept.end());
 }
 
 }  // namespace cairn::search

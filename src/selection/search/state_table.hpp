@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <memory_resource>
@@ -32,8 +33,11 @@ public:
     std::span<const ReachedState> entries() const noexcept {
         return storage_ == nullptr ? std::span<const ReachedState>() : storage_->entries;
     }
-    /// Keeps the cheapest states, cheapest first, if there are more than the beam width. True if any was removed.
-    bool prune_to_beam();
+    /// Keeps the cheapest states, cheapest first, if there are more than the beam width. True if any was removed. To
+    /// the cost of an entry that of what `remaining` expects is added.
+    bool prune_to_beam(const std::function<double(StateView)>& remaining = {});
+    /// Keeps the entries of these indices, in their order. No more states are reached then.
+    void keep(std::span<const std::size_t> indices);
     void clear() noexcept { storage_.reset(); }
 
 private:

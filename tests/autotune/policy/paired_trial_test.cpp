@@ -92,11 +92,10 @@ TEST_F(PairedTrialTest, RunsOnlyDifferentBuckets) {
 
 TEST_F(PairedTrialTest, IncludesTheCostOfKeptBytes) {
     ASSERT_TRUE(challenger);
-    challenger->kept_bytes = best.kept_bytes + 1e9;
-    select_options.seconds_per_kept_byte = 5e-11;  // 50 ms
+    challenger->kept_price = best.kept_price + 50e-3;
     EXPECT_EQ(paired_trial().run(prepared.context, 0.5, 1).winner, 0);
     slow_calls.clear();
-    challenger->kept_bytes = best.kept_bytes - 1e9;
+    challenger->kept_price = best.kept_price - 50e-3;
     slow_milliseconds = 0;
     EXPECT_EQ(paired_trial().run(prepared.context, 0.5, 1).winner, 1);
 }

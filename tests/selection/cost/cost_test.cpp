@@ -386,6 +386,15 @@ TEST(Cost, ATimeOfACopyBelongsToTheLink) {
     EXPECT_EQ(environment_of_programs(known).hard, "a card beside here");
 }
 
+TEST(Cost, AByteOnADeviceIsPricedByTheBandwidthOfTheDevice) {
+    CostModel model;
+    model.devices = {{Device::cuda(), 1e13, 4e12, 1e-6, 1e10, 1e-5}, {Device::cuda(1), 1e13, 5e9, 1e-6, 1e10, 1e-5}};
+    EXPECT_DOUBLE_EQ(kept_byte_price(Device::cpu, model), 1);
+    EXPECT_DOUBLE_EQ(kept_byte_price(Device::cuda(), model), 1e10 / 4e12);
+    EXPECT_DOUBLE_EQ(kept_byte_price(Device::cuda(1), model), 1) << "no more than on the host";
+    EXPECT_DOUBLE_EQ(kept_byte_price(Device::cuda(2), model), 1) << "unknown rates";
+}
+
 TEST(Cost, LimitsOfADeviceAreToldIfItsRatesWereMeasured) {
     CostModel known = source();
     known.is_calibrated = true;
