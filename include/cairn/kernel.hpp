@@ -23,6 +23,7 @@ namespace cairn::inline v0 {
 struct Cost {
     double flops = 0, bytes = 0, efficiency = 0.25;  ///< operations, bytes moved, expected fraction of the peak
     Arithmetic arithmetic = Arithmetic::f32;  ///< of the operations; selects the peak, with the kernel's features
+    double latency = 0;  ///< seconds of steps that wait for each other, however few operations and bytes these are
 };
 
 /// Result of `accepts`: empty if accepted, otherwise the reason (`needs a contiguous last axis`).
@@ -144,9 +145,9 @@ struct Kernel {
     /// take the Setting as a last parameter; `run` gets it through `prepare`. The first setting must accept every
     /// Problem that another one accepts, and each setting must keep its stated error. At most `max_settings`.
     std::vector<Knob> knobs;
-    /// Why the kernel, or a setting other than the first, need not be tried on `problem`: at all of its sizes it computes
-    /// in the same way as another kernel, or as the first setting (`reads a whole panel at once`). It is neither measured
-    /// nor chosen, but must still run: `accepts` holds for it too. Empty or null: it is tried.
+    /// Why the kernel, or a setting other than the first, need not be tried on `problem`: at all of its sizes it
+    /// computes in the same way as another kernel, or as the first setting (`reads a whole panel at once`). It is
+    /// neither measured nor chosen, but must still run: `accepts` holds for it too. Empty or null: it is tried.
     KernelFunction<Refusal(const Problem& problem)> redundant = {};
     std::vector<std::string> samples;  ///< Problems in text form on which tests and benchmarks run the kernel
 };

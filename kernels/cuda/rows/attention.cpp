@@ -121,12 +121,16 @@ Refusal split_accepts(const Problem& problem) {
     return attention_scale(problem) > 0x1p20 ? "needs a scale of at most 2^20" : "";
 }
 
+// Seconds in which the keys of a query are loaded, its scores reduced, and its values loaded: before and for each key.
+constexpr double query_latency = 4e-6, key_latency = 1e-8;
+
 // Each query reads all keys and values again, from the L2 cache at best.
 Cost query_cost(const Problem& problem) {
     const AttentionView view = attention_view(problem);
     const double blocks = static_cast<double>((heads_of(view) * view.q.shape[2]).constant());
     Cost cost = attention_cost(problem, 0.05);
     cost.flops *= idle_factor(blocks);
+    cost.latency = query_latency + key_latency * static_cast<double>(view.k.shape[2].constant());
     return cost;
 }
 
@@ -138,18 +142,20 @@ Cost tile_cost(const Problem& problem) {
                  tile = static_cast<double>(tile_queries(view)), tiles = std::ceil(queries / tile);
     Cost cost = attention_cost(problem, 0.2);
     cost.flops *= tiles * tile / std::max(queries, 1.0) * idle_factor(heads * tiles);
+    cost.latency = query_latency;
     return cost;
 }
 
-// Tiles of queries and keys are computed whole, by all products of parts.
+// Tiles of queries and keys are computed whole, by all products of parts; a block takes one tile of keys after another.
 Cost split_cost(const Problem& problem) {
+    constexpr double begin_latency = 2e-6, tile_latency = 2.5e-6;
     const AttentionView view = attention_view(problem);
-    const double heads = static_cast<double>(heads_of(view).constant()),
-                 queries = static_cast<double>(view.q.shape[2].constant()), tile = static_cast<double>(split_tile),
-                 tiles = std::ceil(queries / tile);
+    const double queries = static_cast<double>(view.q.shape[2].constant()),
+                 keys = static_cast<double>(view.k.shape[2].constant()), tile = static_cast<double>(split_tile);
     Cost cost = attention_cost(problem, 0.25);
     cost.arithmetic = Arithmetic::bf16;
-    cost.flops *= 6 * tiles * tile / std::max(queries, 1.0) * idle_factor(heads * tiles);
+    cost.flops *= 6 * std::ceil(queries / tile) * tile / std::max(queries, 1.0);
+    cost.latency = begin_latency + tile_latency * std::ceil(keys / tile);
     return cost;
 }
 

@@ -142,8 +142,7 @@ Cost cost(const Problem& problem) {
     const AttentionRow row = row_of(problem);
     const double keys = static_cast<double>(problem.inputs[keys_input].shape[2].constant() + 1),
                  all = static_cast<double>(row.heads * row.depth);
-    return {8 * static_cast<double>(row.width) * all + 4 * keys * all,
-            bytes_of(problem) * idle_factor(static_cast<double>(row.heads * cluster)), 0.5};
+    return row_block_cost(problem, 8 * static_cast<double>(row.width) * all + 4 * keys * all, row.heads * cluster);
 }
 
 std::vector<std::string> samples() {

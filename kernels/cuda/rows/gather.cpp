@@ -100,9 +100,13 @@ Refusal gather_accepts(const Problem& problem) {
     return {};
 }
 
+constexpr double index_latency = 1.5e-6;  ///< seconds in which an index is loaded, and then what it names
+
 Cost gather_cost(const Problem& problem) {
     const double elements = static_cast<double>(element_count(problem.outputs[0].shape).constant());
-    return {elements, 2 * elements * static_cast<double>(size_of(problem.outputs[0].dtype)), 0.5};
+    Cost cost{elements, 2 * elements * static_cast<double>(size_of(problem.outputs[0].dtype)), 0.5};
+    cost.latency = index_latency;
+    return cost;
 }
 
 Refusal fused_accepts(const Problem& problem) {
@@ -153,7 +157,9 @@ KernelCode fused_code(const Problem& problem) {
 
 Cost fused_cost(const Problem& problem) {
     const Problem epilogue = parts_of_fused(problem)->epilogue;
-    return memory_cost(epilogue, operations_of(body_of(epilogue)));
+    Cost cost = memory_cost(epilogue, operations_of(body_of(epilogue)));
+    cost.latency = index_latency;
+    return cost;
 }
 
 KernelCode iota_code(const Problem& problem) {

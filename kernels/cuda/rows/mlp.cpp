@@ -109,7 +109,7 @@ KernelCode code(const Problem& problem) {
 Cost cost(const Problem& problem) {
     const MlpPlan plan = mlp_plan(problem);
     const double products = static_cast<double>(plan.width * plan.hidden);
-    return {4 * products, bytes_of(problem) * idle_factor(static_cast<double>(plan.clusters * cluster)), 0.5};
+    return row_block_cost(problem, 4 * products, plan.clusters * cluster);
 }
 
 std::vector<std::string> samples() {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 /// softmax, log_softmax, layer_norm and rms_norm of f32, the latter two also after an addition: a block for each row.
 namespace cairn::kernels::cuda {
 namespace {
@@ -90,7 +92,19 @@ Refusal accepts(const Problem& problem) {
     return row_refusal(problem, axes);
 }
 
-Cost cost(const Problem& problem) { return memory_cost(problem, is_softmax(problem) ? 40 : 10); }
+// The reductions of a row are steps that wait for each other, and keep its threads busy.
+Cost cost(const Problem& problem) {
+    constexpr int least_threads = 128;
+    const auto axes = row_axes(problem);
+    const RowView x = row_view(problem.inputs[0], axes);
+    const double threads = std::max(row_plan(x.along.count()).threads, least_threads),
+                 rows = static_cast<double>(x.rows.count().constant());
+    Cost cost = memory_cost(problem, is_softmax(problem) ? 40 : 10);
+    cost.flops += rows * threads * (is_softmax(problem) ? 300 : 200);
+    cost.latency = 1e-6;
+    for (const TensorDesc& input : problem.inputs) cost.latency += parts_latency(input);
+    return cost;
+}
 
 }  // namespace
 

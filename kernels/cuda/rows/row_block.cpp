@@ -24,6 +24,12 @@ Refusal row_block_input_refusal(const Problem& problem, const RowBlockMatrices& 
     return weights == DType::f32 || is_widening(weights, DType::f32) ? "" : "needs matrices of f32, f16 or bf16";
 }
 
+Cost row_block_cost(const Problem& problem, double operations, std::int64_t blocks) {
+    Cost cost{operations, 2 * bytes_of(problem) * idle_factor(static_cast<double>(blocks)), 0.5};
+    cost.latency = 2e-6;
+    return cost;
+}
+
 Problem with_plain_result(Problem problem) {
     if (!problem.outputs.empty()) problem.outputs[0].layout.clear();
     return problem;

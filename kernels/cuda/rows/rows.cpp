@@ -1,6 +1,7 @@
 #include "kernels/cuda/rows/rows.hpp"
 
 #include "kernels/cuda/generate/problem_facts.hpp"
+#include "kernels/partial_sums.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,6 +29,8 @@ double idle_factor(double blocks) {
     constexpr double multiprocessors = 132;
     return std::max(1.0, multiprocessors / std::max(blocks, 1.0));
 }
+
+double parts_latency(const TensorDesc& tensor) { return 1e-7 * static_cast<double>(part_count(tensor) - 1); }
 
 int register_budget(std::string_view id) {
     struct Budget {

@@ -35,6 +35,9 @@ Kernel cuda_row(std::string_view family, std::string_view definition, std::strin
 /// takes longer by this factor than with a grid that fills the device.
 double idle_factor(double blocks);
 
+/// Seconds in which a thread sums the parts of an element in partial sums, one after the other.
+double parts_latency(const TensorDesc& tensor);
+
 /// The most registers per thread that kernels of the row `id` may use; with more, fewer blocks are resident per
 /// multiprocessor.
 int register_budget(std::string_view id);

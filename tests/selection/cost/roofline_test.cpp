@@ -113,6 +113,21 @@ TEST(Roofline, ADeviceReadsWeightsFromMemoryAndTheRestFromItsCache) {
     EXPECT_DOUBLE_EQ(memory(), 1.5e-4) << "half of the bytes cross the link";
 }
 
+TEST(Roofline, LatencyIsAddedToTheLongerOfArithmeticAndMemory) {
+    const Calibration machine = even_machine();
+    const Limits limits{machine, levels::avx2};
+    const Kernel kernel = multiply(levels::avx2);
+    Cost work{4e6, 1e6, 0.5};
+    const double without = roofline_of(kernel, levels::avx2, {}, work, limits).work;
+    work.latency = 3e-6;
+    EXPECT_DOUBLE_EQ(roofline_of(kernel, levels::avx2, {}, work, limits).work, without + 3e-6);
+    std::string note;
+    Kernel wrong = kernel;
+    wrong.cost = [](const Problem&) { return Cost{1, 1, 1, Arithmetic::f32, -1}; };
+    validated_cost(wrong, test::problem("matmul | f32[1,100] f32[100,50]! -> f32[1,50]"), note);
+    EXPECT_NE(note.find("latency -1 s"), std::string::npos) << note;
+}
+
 TEST(Roofline, ArithmeticBeyondTheFeaturesOfItsKernelIsInvalid) {
     Kernel wrong = multiply(levels::avx512);
     wrong.cost = [](const Problem&) { return Cost{1, 1, 1, Arithmetic::bf16}; };
