@@ -140,7 +140,7 @@ Cost tile_cost(const Problem& problem) {
     const double heads = static_cast<double>(heads_of(view).constant()),
                  queries = static_cast<double>(view.q.shape[2].constant()),
                  tile = static_cast<double>(tile_queries(view)), tiles = std::ceil(queries / tile);
-    Cost cost = attention_cost(problem, 0.2);
+    Cost cost = attention_cost(problem, 0.12);
     cost.flops *= tiles * tile / std::max(queries, 1.0) * idle_factor(heads * tiles);
     cost.latency = query_latency;
     return cost;
@@ -148,7 +148,7 @@ Cost tile_cost(const Problem& problem) {
 
 // Tiles of queries and keys are computed whole, by all products of parts; a block takes one tile of keys after another.
 Cost split_cost(const Problem& problem) {
-    constexpr double begin_latency = 2e-6, tile_latency = 2.5e-6;
+    constexpr double begin_latency = 2e-6, tile_latency = 2e-6;
     const AttentionView view = attention_view(problem);
     const double queries = static_cast<double>(view.q.shape[2].constant()),
                  keys = static_cast<double>(view.k.shape[2].constant()), tile = static_cast<double>(split_tile);
