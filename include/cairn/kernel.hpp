@@ -23,7 +23,9 @@ namespace cairn::inline v0 {
 struct Cost {
     double flops = 0, bytes = 0, efficiency = 0.25;  ///< operations, bytes moved, expected fraction of the peak
     Arithmetic arithmetic = Arithmetic::f32;  ///< of the operations; selects the peak, with the kernel's features
-    double latency = 0;  ///< seconds of steps that wait for each other, however few operations and bytes these are
+    /// Steps that wait for each other, such as a load of what another load has found, or a reduction across threads: on
+    /// a GPU each takes DeviceRates::step_seconds, however few operations and bytes there are.
+    double steps = 0;
 };
 
 /// Result of `accepts`: empty if accepted, otherwise the reason (`needs a contiguous last axis`).
@@ -199,6 +201,7 @@ struct DeviceRates {
     /// FLOP/s by Arithmetic where it differs from f32 (tensor cores, for example). 0: as `flops`.
     std::array<double, arithmetic_count> arithmetic_flops{};
     double cache_bandwidth = 0;  ///< bytes/s of data that a kernel before has just read or written; 0: as `bandwidth`
+    double step_seconds = 0;     ///< of a step that waits for the one before (Cost::steps)
 };
 
 /// The definitions, layouts, kernels and devices that a Context can use. Order is preference if nothing else decides:

@@ -167,7 +167,7 @@ private:
         };
         for (const double rate : rates.arithmetic_flops) check_optional(rate);
         check_optional(rates.cache_bandwidth);
-        for (const double seconds : {rates.launch_seconds, rates.link_seconds})
+        for (const double seconds : {rates.launch_seconds, rates.link_seconds, rates.step_seconds})
             if (!(seconds >= 0 && std::isfinite(seconds)))
                 refuse("a time of device {} is {}: it must not be below 0", name, seconds);
     }

@@ -121,8 +121,8 @@ Refusal split_accepts(const Problem& problem) {
     return attention_scale(problem) > 0x1p20 ? "needs a scale of at most 2^20" : "";
 }
 
-// Seconds in which the keys of a query are loaded, its scores reduced, and its values loaded: before and for each key.
-constexpr double query_latency = 4e-6, key_latency = 1e-8;
+// The keys of a query are loaded, its scores reduced, and its values loaded: steps before and for each key.
+constexpr double query_steps = 8, key_steps = 0.02;
 
 // Each query reads all keys and values again, from the L2 cache at best.
 Cost query_cost(const Problem& problem) {
@@ -130,7 +130,7 @@ Cost query_cost(const Problem& problem) {
     const double blocks = static_cast<double>((heads_of(view) * view.q.shape[2]).constant());
     Cost cost = attention_cost(problem, 0.05);
     cost.flops *= idle_factor(blocks);
-    cost.latency = query_latency + key_latency * static_cast<double>(view.k.shape[2].constant());
+    cost.steps = query_steps + key_steps * static_cast<double>(view.k.shape[2].constant());
     return cost;
 }
 
@@ -142,20 +142,20 @@ Cost tile_cost(const Problem& problem) {
                  tile = static_cast<double>(tile_queries(view)), tiles = std::ceil(queries / tile);
     Cost cost = attention_cost(problem, 0.12);
     cost.flops *= tiles * tile / std::max(queries, 1.0) * idle_factor(heads * tiles);
-    cost.latency = query_latency;
+    cost.steps = query_steps;
     return cost;
 }
 
 // Tiles of queries and keys are computed whole, by all products of parts; a block takes one tile of keys after another.
 Cost split_cost(const Problem& problem) {
-    constexpr double begin_latency = 2e-6, tile_latency = 2e-6;
+    constexpr double first_steps = 4, tile_steps = 4;
     const AttentionView view = attention_view(problem);
     const double queries = static_cast<double>(view.q.shape[2].constant()),
                  keys = static_cast<double>(view.k.shape[2].constant()), tile = static_cast<double>(split_tile);
     Cost cost = attention_cost(problem, 0.25);
     cost.arithmetic = Arithmetic::bf16;
     cost.flops *= 6 * std::ceil(queries / tile) * tile / std::max(queries, 1.0);
-    cost.latency = begin_latency + tile_latency * std::ceil(keys / tile);
+    cost.steps = first_steps + tile_steps * std::ceil(keys / tile);
     return cost;
 }
 

@@ -100,12 +100,12 @@ Refusal gather_accepts(const Problem& problem) {
     return {};
 }
 
-constexpr double index_latency = 1.5e-6;  ///< seconds in which an index is loaded, and then what it names
+constexpr double index_steps = 3;  ///< an index is loaded, and then what it names
 
 Cost gather_cost(const Problem& problem) {
     const double elements = static_cast<double>(element_count(problem.outputs[0].shape).constant());
     Cost cost{elements, 2 * elements * static_cast<double>(size_of(problem.outputs[0].dtype)), 0.5};
-    cost.latency = index_latency;
+    cost.steps = index_steps;
     return cost;
 }
 
@@ -158,7 +158,7 @@ KernelCode fused_code(const Problem& problem) {
 Cost fused_cost(const Problem& problem) {
     const Problem epilogue = parts_of_fused(problem)->epilogue;
     Cost cost = memory_cost(epilogue, operations_of(body_of(epilogue)));
-    cost.latency = index_latency;
+    cost.steps = index_steps;
     return cost;
 }
 

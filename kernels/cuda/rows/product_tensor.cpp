@@ -126,7 +126,7 @@ Cost cost(const Problem& problem) {
     cost.flops *= products * down * static_cast<double>(tile_rows) / std::max(rows, 1.0) * across *
                   static_cast<double>(tiles.columns) / std::max(columns, 1.0) * idle_factor(count * splits);
     // Blocks of a cluster read one another's sums.
-    cost.latency = splits > 1 ? 4e-6 : 3e-6;
+    cost.steps = splits > 1 ? 8 : 6;
     return cost;
 }
 

@@ -132,8 +132,8 @@ Cost few_rows_cost(const Problem& problem) {
     const std::int64_t blocks = (ceildiv(view.columns, plan.width) * view.batches).constant() * parts;
     cost.bytes *= idle_factor(static_cast<double>(blocks));
     // A block loads rows of a, then columns of b, then sums among its threads.
-    cost.latency = 2.4e-6;
-    for (const TensorDesc& input : problem.inputs) cost.latency += parts_latency(input);
+    cost.steps = 5;
+    for (const TensorDesc& input : problem.inputs) cost.steps += steps_of_parts(input);
     return cost;
 }
 // Tiles are computed whole. Small ones read shared memory more often.
@@ -147,7 +147,7 @@ Cost tile_cost(const Problem& problem) {
                  blocks = whole(view.rows) * whole(view.columns) * static_cast<double>(view.batches.constant());
     Cost cost = product_cost(problem, tile == 64 ? 0.4 : 0.2);
     cost.flops *= whole(view.rows) * static_cast<double>(tile) / std::max(rows, 1.0) * idle_factor(blocks);
-    cost.latency = 3e-6;
+    cost.steps = 6;
     return cost;
 }
 

@@ -30,7 +30,7 @@ double idle_factor(double blocks) {
     return std::max(1.0, multiprocessors / std::max(blocks, 1.0));
 }
 
-double parts_latency(const TensorDesc& tensor) { return 1e-7 * static_cast<double>(part_count(tensor) - 1); }
+double steps_of_parts(const TensorDesc& tensor) { return 0.2 * static_cast<double>(part_count(tensor) - 1); }
 
 int register_budget(std::string_view id) {
     struct Budget {

@@ -35,8 +35,8 @@ Kernel cuda_row(std::string_view family, std::string_view definition, std::strin
 /// takes longer by this factor than with a grid that fills the device.
 double idle_factor(double blocks);
 
-/// Seconds in which a thread sums the parts of an element in partial sums, one after the other.
-double parts_latency(const TensorDesc& tensor);
+/// Steps in which a thread sums the parts of an element in partial sums, one after the other.
+double steps_of_parts(const TensorDesc& tensor);
 
 /// The most registers per thread that kernels of the row `id` may use; with more, fewer blocks are resident per
 /// multiprocessor.

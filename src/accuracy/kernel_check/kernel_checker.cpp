@@ -267,8 +267,8 @@ std::string KernelChecker::check_at_sizes(const Variation& variation, const std:
 void KernelChecker::check_cost(const Problem& problem) {
     if (!kernel_.cost) return;
     const Cost cost = kernel_.cost(problem);
-    if (!std::isfinite(cost.flops + cost.bytes + cost.latency) || cost.flops < 0 || cost.bytes < 0 ||
-        cost.latency < 0 || !(cost.efficiency > 0))
+    if (!std::isfinite(cost.flops + cost.bytes + cost.steps) || cost.flops < 0 || cost.bytes < 0 ||
+        cost.steps < 0 || !(cost.efficiency > 0))
         fault("has an invalid cost", problem);
 }
 

@@ -166,7 +166,7 @@ double tensor_operations(const DeviceProperties& properties) {
 /// Rates by the device's clocks and widths, and by the usual costs of a launch, in a graph or alone, and of a copy over
 /// the link.
 DeviceRates nominal_rates(const CudaDevice& device, const CudaBackendOptions& options) {
-    constexpr double lanes = 128, link_bandwidth = 25e9, link_seconds = 8e-6;
+    constexpr double lanes = 128, link_bandwidth = 25e9, link_seconds = 8e-6, step_seconds = 0.5e-6;
     const DeviceProperties& properties = device.properties();
     DeviceRates rates;
     rates.flops = 2 * lanes * properties.multiprocessors * properties.clock_hz;
@@ -177,6 +177,7 @@ DeviceRates nominal_rates(const CudaDevice& device, const CudaBackendOptions& op
     rates.launch_seconds = has_dependent_launches(device, options) ? 0.8e-6 : options.graphs ? 1e-6 : 3e-6;
     rates.link_bandwidth = link_bandwidth;
     rates.link_seconds = link_seconds;
+    rates.step_seconds = step_seconds;
     return rates;
 }
 

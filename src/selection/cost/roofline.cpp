@@ -48,10 +48,11 @@ Cost default_cost(const Problem& problem) {
     return cost;
 }
 
-/// False if an amount or the latency is negative, infinite or not a number, or the efficiency is outside (0, 1].
+/// False if an amount or the number of steps is negative, infinite or not a number, or the efficiency is outside (0,
+/// 1].
 bool is_usable(const Cost& cost) {
     const auto is_amount = [](double amount) { return amount >= 0 && std::isfinite(amount); };
-    return is_amount(cost.flops) && is_amount(cost.bytes) && is_amount(cost.latency) && cost.efficiency > 0 &&
+    return is_amount(cost.flops) && is_amount(cost.bytes) && is_amount(cost.steps) && cost.efficiency > 0 &&
            cost.efficiency <= 1;
 }
 
@@ -134,7 +135,7 @@ Cost validated_cost(const Kernel& kernel, const Problem& sized, std::string& not
     else
         note = fmt::format("default cost: its cost is invalid ({} operations, {} bytes, efficiency {}{})", cost.flops,
                            cost.bytes, cost.efficiency,
-                           cost.latency == 0 ? std::string() : fmt::format(", latency {} s", cost.latency));
+                           cost.steps == 0 ? std::string() : fmt::format(", {} steps", cost.steps));
     return default_cost(sized);
 }
 
@@ -149,7 +150,7 @@ Roofline roofline_of(const Kernel& kernel, FeatureSet needs, const Problem& prob
         const double arithmetic = cost.flops / peak_of(cost.arithmetic, *device);
         const double memory = is_link ? cost.bytes / (2 * device->link_bandwidth)
                                       : memory_seconds(problem, cost, device->bandwidth, device->cache_bandwidth);
-        return {arithmetic, memory, std::max(arithmetic / cost.efficiency, memory) + cost.latency,
+        return {arithmetic, memory, std::max(arithmetic / cost.efficiency, memory) + cost.steps * device->step_seconds,
                 is_link ? device->link_seconds : device->launch_seconds};
     }
     const Calibration& machine = limits.machine;
@@ -158,8 +159,7 @@ Roofline roofline_of(const Kernel& kernel, FeatureSet needs, const Problem& prob
     if (family_of(kernel) != kernel.id)
         memory *= std::pow(isa_level_penalty,
                            std::max(halvings_below_512_bits(needs) - halvings_below_512_bits(limits.features), 0));
-    return {arithmetic, memory, std::max(arithmetic / cost.efficiency, memory) + cost.latency,
-            call_seconds + machine.barrier_seconds};
+    return {arithmetic, memory, std::max(arithmetic / cost.efficiency, memory), call_seconds + machine.barrier_seconds};
 }
 
 }  // namespace cairn::selection

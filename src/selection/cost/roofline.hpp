@@ -20,7 +20,7 @@ struct Limits {
 struct Roofline {
     double arithmetic = 0;  ///< at the peak rate
     double memory = 0;      ///< at the rates of memory and caches
-    double work = 0;        ///< the longer of arithmetic at the kernel's efficiency and memory, and the latency
+    double work = 0;        ///< the longer of arithmetic at the kernel's efficiency and memory, and the steps of a device
     double overhead = 0;
     double seconds() const noexcept { return work + overhead; }
 };

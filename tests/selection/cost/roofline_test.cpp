@@ -113,19 +113,29 @@ TEST(Roofline, ADeviceReadsWeightsFromMemoryAndTheRestFromItsCache) {
     EXPECT_DOUBLE_EQ(memory(), 1.5e-4) << "half of the bytes cross the link";
 }
 
-TEST(Roofline, LatencyIsAddedToTheLongerOfArithmeticAndMemory) {
+TEST(Roofline, StepsOnADeviceAreAddedToTheLongerOfArithmeticAndMemory) {
     const Calibration machine = even_machine();
-    const Limits limits{machine, levels::avx2};
-    const Kernel kernel = multiply(levels::avx2);
+    DeviceRates rates{Device::cuda(), 1e12, 1e12, 1e-6, 1e10, 1e-5, "a GPU"};
+    rates.step_seconds = 5e-7;
+    const Limits limits{machine, levels::avx2, {&rates, 1}};
+    Kernel kernel = multiply({});
     Cost work{4e6, 1e6, 0.5};
-    const double without = roofline_of(kernel, levels::avx2, {}, work, limits).work;
-    work.latency = 3e-6;
-    EXPECT_DOUBLE_EQ(roofline_of(kernel, levels::avx2, {}, work, limits).work, without + 3e-6);
-    std::string note;
-    Kernel wrong = kernel;
+    const auto seconds = [&] { return roofline_of(kernel, {}, {}, work, limits).work; };
+    const double on_cpu = seconds();
+    kernel.device = Device::cuda();
+    const double on_device = seconds();
+    work.steps = 6;
+    EXPECT_DOUBLE_EQ(seconds(), on_device + 3e-6);
+    kernel.device = Device::cpu;
+    EXPECT_EQ(seconds(), on_cpu);
+}
+
+TEST(Roofline, ANegativeNumberOfStepsIsInvalid) {
+    Kernel wrong = multiply(levels::baseline);
     wrong.cost = [](const Problem&) { return Cost{1, 1, 1, Arithmetic::f32, -1}; };
-    validated_cost(wrong, test::problem("matmul | f32[1,100] f32[100,50]! -> f32[1,50]"), note);
-    EXPECT_NE(note.find("latency -1 s"), std::string::npos) << note;
+    std::string note;
+    validated_cost(wrong, test::problem("exp | f32[10] -> f32[10]"), note);
+    EXPECT_NE(note.find("-1 steps"), note.npos) << note;
 }
 
 TEST(Roofline, ArithmeticBeyondTheFeaturesOfItsKernelIsInvalid) {
