@@ -2,7 +2,9 @@
 import contextlib
 import json
 import os
+import pathlib
 
+from gpu import models
 from gpu.machine import library_folders, tool
 from gpu.pack import ROOT
 
@@ -27,6 +29,11 @@ class Programs:
 
     def attempt(self, name, program, arguments, limit):
         return self.run.attempt(name, [self.path(program), *arguments], limit, self.environment)
+
+    def half_model(self, model):
+        """The folder of a full-size model in f16, which is made when it is first asked for."""
+        folder = pathlib.Path(self.run.work, f"{model}-f16")
+        return folder if folder.exists() else models.make(model, folder)
 
     def file(self, name, lines):
         """A file with these lines."""

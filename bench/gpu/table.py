@@ -3,6 +3,8 @@ import statistics
 
 from gpu.torch_processes import PRECISIONS
 
+TIMED = ("bench", "torch", "measured")
+
 
 def aligned(lines):
     widths = [max(map(len, column)) for column in zip(*lines)]
@@ -13,8 +15,8 @@ def outcomes(rows):
     """A line for each result but for the times."""
     lines = []
     for row in rows:
-        is_timed = row["stage"] in ("bench", "torch")
-        if not is_timed or row["status"] != "ok":
+        is_timed, is_optional = row["stage"] in TIMED, row["stage"] == "measured"
+        if not is_timed or row["status"] not in (["ok", "no time"] if is_optional else ["ok"]):
             name = " ".join(str(row[key]) for key in ("name", "precision", "mode") if key in row)
             lines.append([row["stage"], name, row["status"], f"{row['seconds']:.1f} s"])
     return lines
@@ -24,8 +26,8 @@ def times(rows):
     """A line for each work: Cairn's time, and the best of PyTorch's modes in each precision by the wall clock."""
     found = {}  # [work][engine, precision, mode]: rows of all turns
     for row in rows:
-        if row["stage"] in ("bench", "torch") and row["status"] == "ok":
-            key = row["engine"], row["precision"], row.get("mode", "")
+        if row["stage"] in TIMED and row["status"] == "ok":
+            key = row["engine"], row["precision"], row.get("mode", "measured" if row["stage"] == "measured" else "")
             found.setdefault(row["name"], {}).setdefault(key, []).append(row)
     if not found:
         return []
@@ -36,16 +38,20 @@ def times(rows):
     def shown(time):
         return " ".join([f"{time[1]:.0f} ({time[0]:.0f})", *time[2:]]) if time else "-"
 
-    heads = ["us on the card (wall clock)", "Cairn f32", *(f"PyTorch {each}" for each in PRECISIONS), "faster, f32"]
+    def faster(ours, theirs):
+        return f"{theirs[0] / ours[0]:.2f}x" if ours and theirs and ours[0] > 0 else "-"
+
+    heads = ["us on the card (wall clock)", "Cairn f32", "Cairn f16", *(f"PyTorch {each}" for each in PRECISIONS),
+             "faster, f32", "f16"]
     lines = [heads]
     for work, engines in found.items():
         best = {}
         for (engine, precision, mode), turns in engines.items():
             time = [*middle(turns), mode] if mode else middle(turns)
             best[engine, precision] = min(time, best.get((engine, precision), time))
-        ours, theirs = best.get(("Cairn", "f32")), best.get(("PyTorch", "f32"))
-        ratio = f"{theirs[0] / ours[0]:.2f}x" if ours and theirs and ours[0] > 0 else "-"
-        lines.append([work, shown(ours), *(shown(best.get(("PyTorch", each))) for each in PRECISIONS), ratio])
+        ours = [best.get(("Cairn", each)) for each in ("f32", "f16")]
+        ratios = [faster(time, best.get(("PyTorch", each))) for time, each in zip(ours, ("f32", "f16"))]
+        lines.append([work, *map(shown, ours), *(shown(best.get(("PyTorch", each))) for each in PRECISIONS), *ratios])
     return lines
 
 

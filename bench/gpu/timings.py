@@ -33,18 +33,28 @@ def run_ceilings(programs):
     programs.run.emit("ceilings", "calibration", outcome.status, outcome.seconds, detail, rates=rates)
 
 
-def run_bench(programs, work, turn, dependent_launches=True):
-    """A benchmark, whose seconds on the card are those of its profile."""
+def arguments_of(programs, work, precision):
+    """Of model_bench. In f16 the weights are stored so, and logits may have a relative error of 1e-2."""
     model, kind, length, batch = WORKS[work]
-    arguments = ["--model", model, "--work", kind, "--device", "cuda", "--mode", "off", "--json", "--source-dir", ROOT,
+    tolerance = [] if precision == "f32" else ["--tolerance", 1e-2]
+    if programs.small:
+        return ["--model", model, "--work", kind, "--length", 5, "--batch", min(batch, 2), "--iterations", 1,
+                "--references", 2, *tolerance]
+    weights = ["--model", model, "--synthetic"] if precision == "f32" else ["--model", programs.half_model(model)]
+    return [*weights, "--work", kind, "--length", length, "--batch", batch, "--iterations", 50, *tolerance]
+
+
+def run_bench(programs, work, turn, precision="f32", measured_in=None, dependent_launches=True):
+    """A benchmark, whose seconds on the card are those of its profile. Kernels are chosen by estimated times, or by
+    times that are measured and kept in a database."""
+    arguments = [*arguments_of(programs, work, precision), "--device", "cuda", "--json", "--source-dir", ROOT,
                  "--profile"]
-    arguments += ["--length", 5, "--batch", min(batch, 2), "--iterations", 1, "--references", 2] if programs.small else [
-        "--synthetic", "--length", length, "--batch", batch, "--iterations", 50]
+    arguments += ["--mode", "normal", "--budget", 15, "--db", measured_in] if measured_in else ["--mode", "off"]
     name = work
     if not dependent_launches:
         arguments.append("--no-dependent-launches")
         name += ", no dependent launches"
-    outcome = programs.attempt(f"bench {name}", "model_bench", arguments, 120 if programs.small else 30)
+    outcome = programs.attempt(f"bench {name} {precision}", "model_bench", arguments, 120 if programs.small else 40)
     row = next(filter(None, map(json_of, outcome.out.splitlines())), None)
     status, values, detail = outcome.status, {}, outcome.detail()
     if outcome.ok:
@@ -55,5 +65,5 @@ def run_bench(programs, work, turn, dependent_launches=True):
             detail = ""
         except (TypeError, KeyError):
             status, detail = "failed", f"it printed no result: {detail}"
-    programs.run.emit("bench", name, status, outcome.seconds, detail, engine="Cairn", precision="f32", turn=turn,
-                      **values)
+    programs.run.emit("measured" if measured_in else "bench", name, status, outcome.seconds, detail, engine="Cairn",
+                      precision=precision, turn=turn, **values)

@@ -52,6 +52,7 @@ GpuCheckFolder::GpuCheckFolder() : root(folder_ / "a repository") {
     copy_in("scripts/gpu_check", root);
     for (const auto& entry : fs::directory_iterator(fs::path(CAIRN_SOURCE_DIR) / "bench/gpu"))
         if (entry.path().extension() == ".py") copy_in("bench/gpu/" + entry.path().filename().string(), root);
+    append("bench/gpu/models.py", "\n\ndef make(model, folder):\n    folder.mkdir()\n    return folder\n");
     file("bench/peers/torch_gpu.py", torch_gpu);
     file("modules/torch.py", "__version__ = '2.11.0'\n");
     program("tests/gpu/gpu_test", gpu_test);
