@@ -13,7 +13,7 @@ inline DeviceRates fast_gpu_rates(std::string name) {
     DeviceRates rates;
     rates.device = Device::cuda();
     rates.flops = 1e15;
-    rates.bandwidth = 1e14;
+    rates.bandwidth = 1e15;
     rates.launch_seconds = 1e-8;
     rates.link_bandwidth = 1e13;
     rates.link_seconds = 1e-9;

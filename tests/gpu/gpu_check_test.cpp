@@ -93,7 +93,7 @@ TEST_F(GpuCheck, TheTableComesLast) {
     EXPECT_EQ(read_file(folder.path("build/gpu_check/out/table.txt")), table);
     EXPECT_EQ(read_file(folder.path("build/gpu_check/out/results.jsonl")) + "\n" + table, outcome.out);
     EXPECT_THAT(read_file(folder.path("build/gpu_check/out/log.txt")),
-                AllOf(HasSubstr("==== gpu_test\nran --gtest_brief=1"), HasSubstr("==== bench gpt2-step-128\n")));
+                AllOf(HasSubstr("==== gpu_test\nran --gtest_brief=1"), HasSubstr("==== bench gpt2-step-128 f32\n")));
 }
 
 TEST_F(GpuCheck, FullTakesTurnsWithPyTorchAndSanitizes) {
@@ -130,7 +130,7 @@ TEST_F(GpuCheck, WithoutADeviceStagesAreSkippedAndNothingRuns) {
             outcome = folder.run({command});
             EXPECT_EQ(outcome.exit_code, no_device) << body;
             const std::vector<json> all = results_of(outcome.out);
-            EXPECT_EQ(all.size(), command == std::string("full") ? 7U : 6U);
+            EXPECT_EQ(all.size(), command == std::string("full") ? 8U : 7U);
             for (const json& result : all) {
                 EXPECT_EQ(result["status"], "skipped") << result;
                 EXPECT_THAT(result["detail"].get<std::string>(), HasSubstr("there is no GPU"));

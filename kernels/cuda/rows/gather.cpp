@@ -158,7 +158,7 @@ KernelCode fused_code(const Problem& problem) {
 Cost fused_cost(const Problem& problem) {
     const Problem epilogue = parts_of_fused(problem)->epilogue;
     Cost cost = memory_cost(epilogue, operations_of(body_of(epilogue)));
-    cost.steps = index_steps;
+    cost.steps += index_steps - 1;
     return cost;
 }
 

@@ -25,7 +25,7 @@ Refusal row_block_input_refusal(const Problem& problem, const RowBlockMatrices& 
 }
 
 Cost row_block_cost(const Problem& problem, double operations, std::int64_t blocks) {
-    Cost cost{operations, 2 * bytes_of(problem) * idle_factor(static_cast<double>(blocks)), 0.5};
+    Cost cost{operations, bytes_of(problem) * idle_factor(static_cast<double>(blocks)), 0.5};
     cost.steps = 4;
     return cost;
 }

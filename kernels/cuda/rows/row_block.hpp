@@ -25,8 +25,7 @@ using RowBlockMatrices = std::array<std::size_t, 2>;
 Refusal row_block_input_refusal(const Problem& problem, const RowBlockMatrices& matrices,
                                 std::initializer_list<std::size_t> states);
 
-/// The cost of such a kernel in `blocks` blocks with `operations` operations. The weights of a block are in shared
-/// memory before it computes: half as many bytes a second as where these overlap, and steps that wait for each other.
+/// The cost of such a kernel in `blocks` blocks with `operations` operations.
 Cost row_block_cost(const Problem& problem, double operations, std::int64_t blocks);
 
 /// The problem with output 0 in plain memory.

@@ -59,7 +59,10 @@ int register_budget(std::string_view id) {
 
 Cost memory_cost(const Problem& problem, double operations) {
     const double elements = static_cast<double>(element_count(problem.outputs[0].shape).constant());
-    return {operations * elements, bytes_of(problem), 0.5};
+    Cost cost{operations * elements, bytes_of(problem), 0.5};
+    cost.steps = 1;
+    for (const TensorDesc& input : problem.inputs) cost.steps += steps_of_parts(input);
+    return cost;
 }
 
 }  // namespace cairn::kernels::cuda

@@ -85,9 +85,7 @@ public:
     /// The bytes of a bound value in the layout of a goal, without the padding of small matrices.
     double bytes_of(const Goal& goal) const;
     /// The price of these bytes if the goal keeps them, as bytes in the memory of the host.
-    double priced_bytes_of(const Goal& goal) const {
-        return bytes_of(goal) * kept_byte_price(goal.place.device, query_cache_.costs());
-    }
+    double priced_bytes_of(const Goal& goal) const;
     /// The tensor that the memory of a goal in a layout holds, with the layout.
     TensorDesc tensor_in_layout(const Goal& goal) const;
     /// All candidates of a match. Each kernel of its definition is queried with operands read in place and, if it

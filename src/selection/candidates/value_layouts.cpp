@@ -221,6 +221,15 @@ double Candidates::bytes_of(const Goal& goal) const {
     return written_at_bind(goal) != nullptr ? packed : std::min(plain, packed);
 }
 
+double Candidates::priced_bytes_of(const Goal& goal) const {
+    const CostModel& costs = query_cache_.costs();
+    double price = kept_byte_price(goal.place.device, costs);
+    // In a memory that all devices share, bytes have the price of the cheapest: costs are lower bounds.
+    if (devices_.share_memory)
+        for (const Device device : devices_.all) price = std::min(price, kept_byte_price(device, costs));
+    return bytes_of(goal) * price;
+}
+
 TensorDesc Candidates::tensor_in_layout(const Goal& goal) const {
     const Layout& row = *layout(goal.place.layout);
     TensorDesc stored = types::stored_tensor(row, packed_tensor(goal));

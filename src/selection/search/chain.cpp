@@ -29,8 +29,7 @@ constexpr std::size_t max_states_across = 8;
 // Beyond them, a region with more transitions than the maximum is pruned to the cheapest.
 constexpr std::size_t small_border_work = std::size_t{1} << 20, goal_border_work = 1024, max_transitions = 256;
 
-// Borders with more states than this are searched for states that are likely to be dominated, in a search that is not
-// exact.
+// Borders with more states than this are searched for dominated ones.
 constexpr std::size_t many_border_states = 32;
 
 /// The states at a border, with the paths to each from one state at the border where the segment begins.
@@ -179,10 +178,10 @@ private:
 
     /// Where something was pruned before, also states that are likely to be dominated.
     void remove_dominated(Border& border) {
-        if (!only_cheapest_ || has_cycles_ || border.entries().size() < 2) return;
+        if (!only_cheapest_ || has_cycles_ || border.entries().size() <= many_border_states) return;
         if (!dominance_) dominance_.emplace(presolved_.problem, 0, presolved_.problem.goals());
         border.keep(dominance_->undominated(border.entries(), StateDominance::Provides::counted));
-        if (limits_.exact || border.entries().size() <= many_border_states) return;
+        if (limits_.exact) return;
         border.keep(dominance_->undominated(border.entries(), StateDominance::Provides::ignored));
     }
 

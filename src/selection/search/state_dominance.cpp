@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
 // Maximum numbers of states that one is compared with: those of an equal key, and the cheapest of all.
-constexpr std::size_t most_of_a_key = 64, most_of_all = 4;
+constexpr std::size_t most_of_a_key = 16, most_of_all = 4;
 
 // Sums of the same costs in another order differ by rounding.
 constexpr double margin = 1e-9;
@@ -87,6 +88,9 @@ void StateDominance::find_derivations(const SearchProblem& problem) {
                 }
             }
         }
+        std::sort(derivations.begin(), derivations.end(), [](const Derivation& a, const Derivation& b) {
+            return std::tie(a.cost, a.need) < std::tie(b.cost, b.need);
+        });
     }
 }
 
@@ -164,30 +168,39 @@ void StateDominance::find_key(StateView state, double most) {
 
 /// True if all that `one` needs beside `other` costs less than `most`.
 bool StateDominance::dominates(StateView one, StateView other, double most, Provides provides) const {
+    if (!(most > 0)) return false;
     const auto has = [](StateView state, char32_t code) {
         return std::binary_search(state.begin(), state.end(), code, std::greater<>());
     };
     std::vector<int> used;
     double extra = 0;
+    auto at = other.begin();  // both are descending
     for (const char32_t code : one) {
-        if (has(other, code)) continue;
+        for (; at != other.end() && *at > code; ++at)
+            // A provided goal of `other` alone is still to be read on its paths.
+            if (is_provided_code(*at)) return false;
+        if (at != other.end() && *at == code) {
+            ++at;
+            continue;
+        }
         const int goal = goal_of(code);
         if (is_provided_code(code) || goal < low_) return false;
         double least = alone(goal);
         int of = -1;
-        for (const Derivation& derivation : derivations_[static_cast<std::size_t>(goal - low_)])
-            if (derivation.cost < least && has(other, pending(derivation.need)))
-                least = derivation.cost, of = derivation.need;
-        if (of >= 0) used.push_back(of);
+        for (const Derivation& derivation : derivations_[static_cast<std::size_t>(goal - low_)]) {
+            if (derivation.cost >= std::min(least, most - extra)) break;
+            if (!has(other, pending(derivation.need))) continue;
+            least = derivation.cost, of = derivation.need;
+            break;
+        }
         extra += least;
         if (!(extra < most)) return false;
+        if (of >= 0) used.push_back(of);
     }
+    if (std::any_of(at, other.end(), is_provided_code)) return false;
     // A goal that `one` does not need may provide another one on the paths of `other`.
-    if (std::any_of(other.begin(), other.end(),
-                    [&](char32_t code) { return is_provided_code(code) && !has(one, code); }))
-        return false;
     return provides == Provides::ignored || std::all_of(other.begin(), other.end(), [&](char32_t code) {
-               return is_provided_code(code) || has(one, code) || !may_provide(goal_of(code)) ||
+               return is_provided_code(code) || !may_provide(goal_of(code)) || has(one, code) ||
                       std::find(used.begin(), used.end(), goal_of(code)) != used.end();
            });
 }

@@ -60,7 +60,7 @@ private:
     int low_, high_;
     std::vector<double> alone_;                         // by goal of the region: its cheapest derivation alone
     std::vector<bool> may_provide_;                     // by goal of the region: it or what it needs
-    std::vector<std::vector<Derivation>> derivations_;  // by goal of the region: of one need each
+    std::vector<std::vector<Derivation>> derivations_;  // by goal of the region: of one need each, the cheapest first
     std::vector<int> parents_;                          // by goal: union-find of goals derived of each other
     std::vector<Remaining> remaining_;                  // by goal of the region
     std::vector<int> part_of_;                          // by goal of the region
