@@ -179,7 +179,7 @@ private:
     /// Where something was pruned before, also states that are likely to be dominated.
     void remove_dominated(Border& border) {
         if (!only_cheapest_ || has_cycles_ || border.entries().size() <= many_border_states) return;
-        if (!dominance_) dominance_.emplace(presolved_.problem, 0, presolved_.problem.goals());
+        if (!dominance_) dominance_.emplace(presolved_.problem, 0, presolved_.problem.goals(), limits_.stop);
         border.keep(dominance_->undominated(border.entries(), StateDominance::Provides::counted));
         if (limits_.exact) return;
         border.keep(dominance_->undominated(border.entries(), StateDominance::Provides::ignored));

@@ -148,8 +148,8 @@ void RegionSolver::expand(Pass& pass, std::size_t number, SearchLimits& limits) 
 }
 
 /// True if any was removed.
-bool RegionSolver::remove_dominated(StateTable& layer, StateDominance::Provides provides) {
-    if (!dominance_) dominance_.emplace(presolved_->problem, form_.low, form_.high);
+bool RegionSolver::remove_dominated(StateTable& layer, StateDominance::Provides provides, const std::stop_token& stop) {
+    if (!dominance_) dominance_.emplace(presolved_->problem, form_.low, form_.high, stop);
     const std::size_t before = layer.entries().size();
     layer.keep(dominance_->undominated(layer.entries(), provides));
     return layer.entries().size() < before;
@@ -159,11 +159,11 @@ bool RegionSolver::remove_dominated(StateTable& layer, StateDominance::Provides 
 void RegionSolver::prune(Pass& pass, StateTable& layer, SearchLimits& limits) {
     const bool may_be_dominated =
         limits.only_cheapest && !transitions_.has_cycles() && layer.entries().size() >= many_states;
-    if (may_be_dominated) remove_dominated(layer, StateDominance::Provides::counted);
+    if (may_be_dominated) remove_dominated(layer, StateDominance::Provides::counted, limits.stop);
     const auto goals = static_cast<std::size_t>(form_.high - form_.low);
     const std::size_t max_work = goal_work * goals + (limits.states <= few_states ? small_work : 0);
     if (limits.states <= limits.state_limit && pass.work <= max_work) return;
-    bool is_pruned = may_be_dominated && remove_dominated(layer, StateDominance::Provides::ignored);
+    bool is_pruned = may_be_dominated && remove_dominated(layer, StateDominance::Provides::ignored, limits.stop);
     const auto remaining = [&](StateView state) { return dominance_ ? dominance_->remaining(state) : 0; };
     if (layer.prune_to_beam(remaining)) is_pruned = true;
     if (is_pruned) limits.exact = false;

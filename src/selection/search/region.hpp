@@ -99,7 +99,7 @@ private:
         std::size_t work = 0;
     };
     void prune(Pass& pass, StateTable& layer, SearchLimits& limits);
-    bool remove_dominated(StateTable& layer, StateDominance::Provides provides);
+    bool remove_dominated(StateTable& layer, StateDominance::Provides provides, const std::stop_token& stop);
     void expand(Pass& pass, std::size_t number, SearchLimits& limits);
     std::vector<Exit> exits_of(Pass& pass);
 

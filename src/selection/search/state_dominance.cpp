@@ -24,9 +24,10 @@ bool is_provided_code(char32_t code) { return (code & 1U) != 0; }
 
 }  // namespace
 
-StateDominance::StateDominance(const SearchProblem& problem, int low, int high)
+StateDominance::StateDominance(const SearchProblem& problem, int low, int high, std::stop_token stop)
     : low_(low),
       high_(high),
+      stop_(std::move(stop)),
       alone_(static_cast<std::size_t>(high - low), unknown),
       may_provide_(static_cast<std::size_t>(high - low), false),
       derivations_(static_cast<std::size_t>(high - low)),
@@ -50,7 +51,7 @@ bool StateDominance::may_provide(int goal) const {
 }
 
 void StateDominance::find_alone(const SearchProblem& problem) {
-    for (int goal = low_; goal < high_; ++goal) {
+    for (int goal = low_; goal < high_ && !stop_.stop_requested(); ++goal) {
         const auto at = static_cast<std::size_t>(goal - low_);
         for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {
             const Alternative alternative = problem.alternative(choice);
@@ -68,7 +69,7 @@ void StateDominance::find_alone(const SearchProblem& problem) {
 }
 
 void StateDominance::find_derivations(const SearchProblem& problem) {
-    for (int goal = low_; goal < high_; ++goal) {
+    for (int goal = low_; goal < high_ && !stop_.stop_requested(); ++goal) {
         std::vector<Derivation>& derivations = derivations_[static_cast<std::size_t>(goal - low_)];
         for (int choice = problem.first(goal); choice < problem.first(goal + 1); ++choice) {
             const Alternative alternative = problem.alternative(choice);
@@ -102,7 +103,7 @@ void StateDominance::find_remaining(const SearchProblem& problem) {
             at = static_cast<std::size_t>(part_of_[at] = part_of_[static_cast<std::size_t>(part_of_[at])]);
         return static_cast<int>(at);
     };
-    for (int goal = low_; goal < high_; ++goal) {
+    for (int goal = low_; goal < high_ && !stop_.stop_requested(); ++goal) {
         Remaining& of_goal = remaining_[static_cast<std::size_t>(goal - low_)];
         if (alone(goal) < unknown) {
             of_goal.own = alone(goal);
@@ -209,12 +210,17 @@ std::vector<std::size_t> StateDominance::undominated(std::span<const StateTable:
                                                      Provides provides) {
     std::vector<std::size_t> order(states.size()), kept, cheapest;
     std::iota(order.begin(), order.end(), std::size_t{0});
+    if (stop_.stop_requested()) return order;
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return states[a].sum.cost < states[b].sum.cost; });
     if (order.empty()) return kept;
     const double least = states[order.front()].sum.cost, most = states[order.back()].sum.cost;
     std::unordered_map<State, std::vector<std::size_t>> comparable;
     for (const std::size_t index : order) {
+        if (stop_.stop_requested()) {
+            std::sort(order.begin(), order.end());
+            return order;
+        }
         const auto& [state, sum] = states[index];
         const double rounding = margin * std::abs(sum.cost);
         const auto is_dominated_by = [&](std::size_t other) {

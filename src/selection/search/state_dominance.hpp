@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 /// Dominance among the states of a layer.
@@ -21,8 +22,8 @@ namespace cairn::search {
 /// counts, so that equal regions have equal states.
 class StateDominance {
 public:
-    /// For goals [low, high) of a problem, which must outlive this object.
-    StateDominance(const SearchProblem& problem, int low, int high);
+    /// For goals [low, high) of a problem, which must outlive this object. After a stop no state is found dominated.
+    StateDominance(const SearchProblem& problem, int low, int high, std::stop_token stop = {});
 
     /// Goals that one state alone needs may provide others. Ignoring that finds many more states, but not with
     /// certainty.
@@ -58,6 +59,7 @@ private:
     bool may_provide(int goal) const;
 
     int low_, high_;
+    std::stop_token stop_;
     std::vector<double> alone_;                         // by goal of the region: its cheapest derivation alone
     std::vector<bool> may_provide_;                     // by goal of the region: it or what it needs
     std::vector<std::vector<Derivation>> derivations_;  // by goal of the region: of one need each, the cheapest first
