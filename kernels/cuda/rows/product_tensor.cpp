@@ -85,7 +85,8 @@ KernelCode code(const Problem& problem) {
             view.b_is_along_depth, view.a_is_wide, view.b_is_wide, tiles.shared_bytes, tile_rows, tiles.columns,
             is_split ? ", splits, has_tile" : "");
     const Dim all = down * across * view.batches;
-    code.grid = {is_split ? ceildiv(max(all, resident_blocks), cluster) * Dim(cluster) : blocks_for(all, 1)};
+    const Dim split = max(all, min(all * Dim(cluster), resident_blocks));
+    code.grid = {is_split ? ceildiv(max(split, 1), cluster) * Dim(cluster) : blocks_for(all, 1)};
     code.cluster = is_split ? cluster : 1;
     code.block = threads;
     code.shared_bytes = tiles.shared_bytes;
