@@ -202,14 +202,6 @@ std::string product_operands_text(const Problem& problem, const ProductView& vie
     return text + out_text(problem, view);
 }
 
-std::string depth_part_text(const ProductView& view, std::int64_t parts) {
-    return fmt::format(
-        "    const i64 part_depth = ({} + {}) / {} * 128;\n    p.a += part * part_depth * p.a_depth_stride;\n"
-        "    p.b += part * part_depth * p.b_depth_stride;\n"
-        "    p.depth = larger(smaller(part_depth, p.depth - part * part_depth), 0);\n",
-        size_text(view.depth), 128 * parts - 1, 128 * parts);
-}
-
 Cost product_cost(const Problem& problem, double efficiency) {
     const double elements = static_cast<double>(element_count(product_shape(problem)).constant());
     const double depth = static_cast<double>(problem.inputs[0].shape.back().constant());

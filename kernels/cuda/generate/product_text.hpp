@@ -34,10 +34,6 @@ bool is_sum_with_product(const Problem& problem);
 /// result in partial sums, `part` is the part that `out` writes; the terms of the body are in part 0.
 std::string product_operands_text(const Problem& problem, const ProductView& view);
 
-/// Statements that restrict the operands to one of `parts` slices of the depth (split-K), whose index is the variable
-/// `part`. All slices but the last have the same multiple of 128 elements.
-std::string depth_part_text(const ProductView& view, std::int64_t parts);
-
 /// Operations of a product and its body at constant sizes.
 Cost product_cost(const Problem& problem, double efficiency);
 

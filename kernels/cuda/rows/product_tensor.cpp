@@ -101,7 +101,7 @@ Refusal accepts(const Problem& problem) {
     }
     if (format == Format::f16)
         for (const Step& step : problem.body)
-            if (step.dtype != DType::f32) return "rounds or compares nothing";
+            if (step.dtype != DType::f32) return "needs steps of f32";
     return product_refusal(problem);
 }
 
@@ -126,7 +126,7 @@ Cost cost(const Problem& problem) {
     const double products = !is_exact ? 1 : b_parts == 3 ? 6 : b_parts == 2 ? 5 : 3;
     cost.flops *= products * down * static_cast<double>(tile_rows) / std::max(rows, 1.0) * across *
                   static_cast<double>(tiles.columns) / std::max(columns, 1.0) * idle_factor(count * splits);
-    // Blocks of a cluster read one another's sums.
+    // In a cluster, blocks wait for one another and read sums of all.
     cost.steps = splits > 1 ? 8 : 6;
     return cost;
 }

@@ -74,7 +74,8 @@ KernelCode few_rows_code(const Problem& problem) {
             "    if (part >= {2} || blocks == 0) return;\n"
             "    const i64 at = blockIdx.x - part * blocks, batch = at / strips;\n",
             size_text(strips), size_text(view.batches), parts) +
-        product_operands_text(problem, view) + (parts > 1 ? depth_part_text(view, parts) : std::string()) +
+        product_operands_text(problem, view) +
+        (parts > 1 ? fmt::format("    restrict_depth<128>(p, part, {});\n", parts) : std::string()) +
         fmt::format("    {}<{}, {}, {}{}>(p, at % strips * {}, a_row, out);\n}}\n",
                     view.b_is_along_depth ? "product_rows_by_depth" : "product_rows_by_columns", plan.rows, plan.part,
                     plan.split, view.b_is_along_depth ? "" : fmt::format(", {}", plan.each), plan.width);

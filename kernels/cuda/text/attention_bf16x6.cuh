@@ -3,14 +3,11 @@
 // much as one sum on tensor cores may add. The running maximum and sum of each query are in registers; a warp computes
 // 16 queries. Weights are scaled by 2^60, so that the parts of the smallest ones are no subnormal numbers.
 
-/// Shared memory of the parts of 64 lines of `width` elements, a multiple of 16. Eight elements lie between lines, so
-/// that the lines that load_matrices() reads are in different banks.
-template <int width, int parts>
-struct Bf16Lines {
-    u16 part[parts][64][width + 8];
-};
-
 constexpr int bf16x6_queries = 64, bf16x6_attention_threads = 128;
+
+/// Shared memory of the parts of 64 lines of `width` elements, a multiple of 16.
+template <int width, int parts>
+using Bf16Lines = OperandParts<64, width, true, parts>;
 
 /// Groups of four neighbours of 64 lines that a thread loads.
 template <int width>
@@ -43,7 +40,8 @@ struct AttentionRange {
 
 /// Splits the lines into parts in shared memory.
 template <int width, int parts>
-CAIRN_DEVICE void store_lines(const LineGroups<width>& groups, Bf16Lines<width, parts>& lines, AttentionRange& range) {
+CAIRN_DEVICE void store_lines(const LineGroups<width>& groups, OperandParts<64, width, true, parts>& lines,
+                              AttentionRange& range) {
     using Groups = LineGroups<width>;
 #pragma unroll
     for (int group = 0; group < Groups::count; ++group) {
@@ -52,7 +50,7 @@ CAIRN_DEVICE void store_lines(const LineGroups<width>& groups, Bf16Lines<width, 
         for (int n = 0; n < 4; ++n) {
             const u32 magnitude = __float_as_uint(x[n]) & 0x7fffffffu;
             range.has_large = range.has_large || magnitude >= 0x53800000u;
-            range.has_small = range.has_small || magnitude - 1 < 0x09800000u - 1;
+            range.has_small = range.has_small || magnitude - 1 < least_split - 1;
         }
         uint2 split[parts];
         split_four(x, split);
@@ -83,8 +81,8 @@ CAIRN_DEVICE void add_products(FragmentSums<fragments>& sums, const u32 (&a)[of_
     for (int j = 0; j < fragments; ++j) mma_bf16(sums.large[j], a[0], b[j][0]);
 }
 
-/// Attention of the queries from `first_query` on. Keys from `visible` on are hidden for all of them. False, and nothing
-/// is written, if elements are too large or too small for exact products.
+/// Attention of the queries from `first_query` on. Keys from `visible` on are hidden for all of them. False, and
+/// nothing is written, if elements are too large or too small for exact products.
 template <int depth, int width, class Operands, class Score, class Out>
 CAIRN_DEVICE bool attend_split(const Operands& p, i64 first_query, i64 visible, const Score& score, const Out& out,
                                unsigned char* shared) {
@@ -130,12 +128,10 @@ CAIRN_DEVICE bool attend_split(const Operands& p, i64 first_query, i64 visible, 
 #pragma unroll
             for (int j = 0; j < of_keys; j += 2)
 #pragma unroll
-                for (int part = 0; part < keys_parts; ++part) {
-                    u32 both[4];
-                    load_matrices(both, &k_lines.part[part][8 * j + matrix / 2 * 8 + at][d + matrix % 2 * 8]);
-                    b[j][part][0] = both[0], b[j][part][1] = both[1];
-                    b[j + 1][part][0] = both[2], b[j + 1][part][1] = both[3];
-                }
+                for (int part = 0; part < keys_parts; ++part)
+                    load_column_fragments<false>(
+                        b[j][part], b[j + 1][part],
+                        &k_lines.part[part][8 * j + matrix / 2 * 8 + at][d + matrix % 2 * 8]);
             add_products(dots, a, b);
         }
         float weights[of_keys][4], most[2] = {minus_infinity(), minus_infinity()}, shift[2], scale[2];
@@ -186,13 +182,10 @@ CAIRN_DEVICE bool attend_split(const Operands& p, i64 first_query, i64 visible, 
 #pragma unroll
             for (int j = 0; j < of_width; j += 2)
 #pragma unroll
-                for (int part = 0; part < values_parts; ++part) {
-                    u32 both[4];
-                    load_matrices_transposed(
-                        both, &v_lines.part[part][key + matrix % 2 * 8 + at][8 * j + matrix / 2 * 8]);
-                    b[j][part][0] = both[0], b[j][part][1] = both[1];
-                    b[j + 1][part][0] = both[2], b[j + 1][part][1] = both[3];
-                }
+                for (int part = 0; part < values_parts; ++part)
+                    load_column_fragments<true>(
+                        b[j][part], b[j + 1][part],
+                        &v_lines.part[part][key + matrix % 2 * 8 + at][8 * j + matrix / 2 * 8]);
             add_products(products, a, b);
         }
 #pragma unroll

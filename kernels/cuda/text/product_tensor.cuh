@@ -27,6 +27,9 @@ struct TensorPlan {
     static constexpr int warp_columns = columns / 4, fragments = warp_columns / 8;
 };
 
+/// The magnitude 2^-108, as bits: the last part of a smaller element may be too small for bf16.
+constexpr u32 least_split = 0x09800000u;
+
 /// The parts of four neighbours, the largest parts first.
 template <int count>
 CAIRN_DEVICE void split_four(float (&x)[4], uint2 (&parts)[count]) {
@@ -40,9 +43,9 @@ CAIRN_DEVICE void split_four(float (&x)[4], uint2 (&parts)[count]) {
 }
 
 /// Exact products: each element is the sum of three bf16 parts, which hold its 24 bits; of the nine products of parts,
-/// the six that f32 can tell apart are added, the small ones to sums of their own. An f16 is the sum of two parts, which
-/// leaves five products, and a bf16 is one part, which leaves three. The result is closer to the exact one than that of
-/// a chain of f32 operations.
+/// the six that f32 can tell apart are added, the small ones to sums of their own. An f16 is the sum of two parts,
+/// which leaves five products, and a bf16 is one part, which leaves three. The result is closer to the exact one than
+/// that of a chain of f32 operations.
 struct SplitBf16 {
     static constexpr int depth = 32, most_parts = 3;  // of a slice; of an element
     template <class Stored>
@@ -63,11 +66,11 @@ struct SplitBf16 {
     }
     CAIRN_DEVICE void multiply(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) { mma_bf16(d, a, b); }
 
-    /// Whether the operands of all threads can be split: none is below 2^-108, so that its last part may be too small
-    /// for bf16. `any_small`: whether one is below 2^-40, so that products of parts may be subnormal.
+    /// Whether the operands of all threads can be split. `any_small`: whether one is below 2^-40, so that products of
+    /// parts may be subnormal.
     CAIRN_DEVICE bool fits(const Range& range, bool& any_small) {
         any_small = __syncthreads_or(range.least < 2 * 0x2b800000u - 1);
-        return !__syncthreads_or(range.least < 2 * 0x09800000u - 1);
+        return !__syncthreads_or(range.least < 2 * least_split - 1);
     }
 };
 
@@ -139,7 +142,8 @@ CAIRN_DEVICE void begin_loads(TensorOperand<Stored, count, slice, along_depth, w
 
 /// Loads the next slice, from which `left` of the depth are left; elements outside are 0.
 template <class Stored, int count, int slice, bool along_depth, bool wide, class Offset>
-CAIRN_DEVICE void load_slice(TensorOperand<Stored, count, slice, along_depth, wide>& operand, i64 left, const Offset& offset) {
+CAIRN_DEVICE void load_slice(TensorOperand<Stored, count, slice, along_depth, wide>& operand, i64 left,
+                             const Offset& offset) {
     using Operand = TensorOperand<Stored, count, slice, along_depth, wide>;
     const int depth = int(smaller(left, slice));
 #pragma unroll
@@ -211,6 +215,18 @@ CAIRN_DEVICE void add_large_sums(TensorSums<fragments>& sums) {
             for (int e = 0; e < 4; ++e) sums.total[i][j][e] += sums.large[i][j][e], sums.large[i][j][e] = 0.0f;
 }
 
+/// Loads the fragments of 16 columns of b from addresses of rows, as of load_matrices(). `along_columns`: rows in
+/// shared memory are along the columns.
+template <bool along_columns>
+CAIRN_DEVICE void load_column_fragments(u32 (&first)[2], u32 (&second)[2], const void* row) {
+    u32 both[4];
+    if constexpr (along_columns)
+        load_matrices_transposed(both, row);
+    else
+        load_matrices(both, row);
+    first[0] = both[0], first[1] = both[1], second[0] = both[2], second[1] = both[3];
+}
+
 /// Adds the products of 16 of the depth from `k` on, for the rows and columns that begin at `row` and `column`.
 template <class Format, int fragments, int columns, bool b_along_depth, int of_a, int of_b>
 CAIRN_DEVICE void multiply_parts(const OperandParts<tensor_rows, Format::depth, true, of_a>& a_parts,
@@ -228,13 +244,10 @@ CAIRN_DEVICE void multiply_parts(const OperandParts<tensor_rows, Format::depth, 
         u32 b[2][of_b][2];  // of 16 columns
 #pragma unroll
         for (int part = 0; part < of_b; ++part) {
-            u32 both[4];
-            const int b_column = column + 8 * first + (b_along_depth ? matrix / 2 * 8 + at : matrix / 2 * 8);
-            if constexpr (b_along_depth)
-                load_matrices(both, &b_parts.part[part][b_column][k + matrix % 2 * 8]);
-            else
-                load_matrices_transposed(both, &b_parts.part[part][k + matrix % 2 * 8 + at][b_column]);
-            b[0][part][0] = both[0], b[0][part][1] = both[1], b[1][part][0] = both[2], b[1][part][1] = both[3];
+            const int of_columns = column + 8 * first + matrix / 2 * 8, of_depth = k + matrix % 2 * 8;
+            const u16* const row_of_b = b_along_depth ? &b_parts.part[part][of_columns + at][of_depth]
+                                                      : &b_parts.part[part][of_depth + at][of_columns];
+            load_column_fragments<!b_along_depth>(b[0][part], b[1][part], row_of_b);
         }
         // The smallest first. Products of one fragment, which wait for one another, are not neighbours.
 #pragma unroll
@@ -254,20 +267,11 @@ CAIRN_DEVICE void multiply_parts(const OperandParts<tensor_rows, Format::depth, 
     }
 }
 
-/// Slices of the depth, a power of two up to 8, with which the blocks of the tiles fill the device once.
+/// Parts of the depth, a power of two up to 8, with which the blocks of the tiles fill the device once (split-K).
 CAIRN_DEVICE int depth_splits(i64 tiles, i64 depth, i64 resident_blocks) {
     int splits = 8;
     while (splits > 1 && (tiles * splits > resident_blocks || depth < 128 * splits)) splits /= 2;
     return splits;
-}
-
-/// Restricts the operands to slice `split` of `splits` of the depth; all but the last have the same multiple of 64.
-template <class Weights>
-CAIRN_DEVICE void restrict_depth(ProductOperands<Weights>& p, int split, int splits) {
-    const i64 size = (p.depth + 64 * splits - 1) / (64 * splits) * 64;
-    p.a += split * size * p.a_depth_stride;
-    p.b += split * size * p.b_depth_stride;
-    p.depth = larger(smaller(size, p.depth - split * size), 0);
 }
 
 /// Computes the tile at a row and a column by f32 operations, and leaves its rows in shared memory.
@@ -287,11 +291,12 @@ CAIRN_DEVICE void multiply_plainly(const ProductOperands<Weights>& p, i64 first_
     }
 }
 
-/// Computes the tile at a row and a column, and leaves its rows in shared memory. False if elements are not finite, or
-/// too small or large for the format.
+/// Computes the tile at a row and a column, and leaves its rows in shared memory; parameters as of multiply_tile().
+/// `a_wide`, `b_wide`: as of TensorOperand. Where elements are not finite, or too small or large for the format, it is
+/// computed by f32 operations.
 template <class Format, int columns, bool b_along_depth, bool a_wide, bool b_wide, class Weights, class Rows>
-CAIRN_DEVICE bool multiply_on_tensor_cores(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
-                                 unsigned char* shared) {
+CAIRN_DEVICE void multiply_tensor_tile(const ProductOperands<Weights>& p, i64 first_row, i64 first_column,
+                                       const Rows& a_row, unsigned char* shared) {
     using Plan = TensorPlan<Format, Weights, columns, b_along_depth>;
     auto* const buffers = (typename Plan::Buffer*)shared;
     auto* const result = (float(*)[Plan::pitch])shared;
@@ -350,42 +355,29 @@ CAIRN_DEVICE bool multiply_on_tensor_cores(const ProductOperands<Weights>& p, i6
                     is_exact = false;
                 result[to_row][to_column] = value;
             }
-    return !__syncthreads_or(!is_exact);
-}
-
-/// Computes the tile at a row and a column, and leaves its rows in shared memory; parameters as of multiply_tile(). Where
-/// elements do not fit the format, it is computed by f32 operations.
-template <class Format, int columns, bool b_along_depth, bool a_wide, bool b_wide, class Weights, class Rows>
-CAIRN_DEVICE void multiply_by_tensor(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
-                                  unsigned char* shared) {
-    if (multiply_on_tensor_cores<Format, columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row,
-                                                                                  shared))
-        return;
-    multiply_plainly<Format, columns, b_along_depth>(p, first_row, first_column, a_row, shared);
+    if (__syncthreads_or(!is_exact))
+        multiply_plainly<Format, columns, b_along_depth>(p, first_row, first_column, a_row, shared);
 }
 
 /// Computes a tile; out(row, column, value) takes each element once. `shared_bytes`: of dynamic shared memory.
-template <class Format, int columns, bool b_along_depth, bool a_wide, bool b_wide, int shared_bytes, class Weights, class Rows, class Out>
+template <class Format, int columns, bool b_along_depth, bool a_wide, bool b_wide, int shared_bytes, class Weights,
+          class Rows, class Out>
 CAIRN_DEVICE void tensor_product(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const Rows& a_row,
                                  const Out& out) {
     using Plan = TensorPlan<Format, Weights, columns, b_along_depth>;
     static_assert(Plan::bytes == shared_bytes, "as the launch has");
     extern __shared__ __align__(16) unsigned char tensor_shared[];
-    multiply_by_tensor<Format, columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row, tensor_shared);
-    const auto* const result = (const float(*)[Plan::pitch])tensor_shared;
-    // One copy of `out` in the code; a warp writes neighbours.
-#pragma unroll 1
-    for (int i = threadIdx.x; i < tensor_rows * columns; i += 256) {
-        const i64 to_row = first_row + i / columns, to_column = first_column + i % columns;
-        if (to_row < p.rows && to_column < p.columns) out(to_row, to_column, result[i / columns][i % columns]);
-    }
+    multiply_tensor_tile<Format, columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row,
+                                                                         tensor_shared);
+    write_tile<tensor_rows, columns>(p, first_row, first_column, (const float*)tensor_shared, out);
 }
 
 #if defined(CAIRN_EMULATED) || __CUDA_ARCH__ >= 900
 
-/// As tensor_product(), by `splits` neighbouring blocks of a cluster, each for a slice of the depth: 2, 4 or 8. They
-/// add their sums in order, each block for some of the rows. Blocks without a tile (`has_tile`) only meet the others.
-template <class Format, int columns, bool b_along_depth, bool a_wide, bool b_wide, int shared_bytes, class Weights, class Rows, class Out>
+/// As tensor_product(), by `splits` neighbouring blocks of a cluster, each for a part of the depth: 1, 2, 4 or 8. They
+/// add their sums in order, each block for some of the rows. Blocks without a tile (`has_tile`) only wait for others.
+template <class Format, int columns, bool b_along_depth, bool a_wide, bool b_wide, int shared_bytes, class Weights,
+          class Rows, class Out>
 CAIRN_DEVICE void tensor_product_split(ProductOperands<Weights> p, i64 first_row, i64 first_column, const Rows& a_row,
                                        const Out& out, int splits, bool has_tile) {
     using Plan = TensorPlan<Format, Weights, columns, b_along_depth>;
@@ -393,8 +385,9 @@ CAIRN_DEVICE void tensor_product_split(ProductOperands<Weights> p, i64 first_row
     extern __shared__ __align__(16) unsigned char tensor_shared[];
     const int rank = int(cluster_rank()), split = rank % splits;
     if (has_tile) {
-        restrict_depth(p, split, splits);
-        multiply_by_tensor<Format, columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row, tensor_shared);
+        restrict_depth<64>(p, split, splits);
+        multiply_tensor_tile<Format, columns, b_along_depth, a_wide, b_wide>(p, first_row, first_column, a_row,
+                                                                             tensor_shared);
     }
     cluster_arrive();
     cluster_wait();

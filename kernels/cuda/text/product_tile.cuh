@@ -64,6 +64,16 @@ struct ProductOperands {
     bool a_wide, b_wide;  // 16 bytes at once: a along the depth; b along the depth or the columns
 };
 
+/// Restricts the operands to one of `parts` parts of the depth (split-K). All but the last have the same multiple of
+/// `multiple` elements.
+template <int multiple, class Weights>
+CAIRN_DEVICE void restrict_depth(ProductOperands<Weights>& p, i64 part, i64 parts) {
+    const i64 size = (p.depth + multiple * parts - 1) / (multiple * parts) * multiple;
+    p.a += part * size * p.a_depth_stride;
+    p.b += part * size * p.b_depth_stride;
+    p.depth = larger(smaller(size, p.depth - part * size), 0);
+}
+
 /// Elements of shared memory for two parts of the depth of an operand, whichever of its axes is contiguous.
 template <int tile>
 constexpr int tile_operand = 2 * tile * (tile_depth<tile> + 4) > 2 * tile_depth<tile> * (tile + 4)
@@ -154,16 +164,17 @@ CAIRN_DEVICE void multiply_tile(const ProductOperands<Weights>& p, i64 first_row
         for (int j = 0; j < each; ++j) result[y + 16 * i][b_along_depth ? x + 16 * j : each * x + j] = total[i][j];
 }
 
-/// Gives each element of a tile in shared memory, written before a barrier, to out(row, column, value) once.
-template <int tile, class Weights, class Out>
+/// Gives each element of a tile in shared memory, whose rows are columns + 4 elements apart and were written before a
+/// barrier, to out(row, column, value) once.
+template <int rows, int columns, class Weights, class Out>
 CAIRN_DEVICE void write_tile(const ProductOperands<Weights>& p, i64 first_row, i64 first_column, const float* shared,
                              const Out& out) {
-    const auto* const result = (const float(*)[tile + 4])shared;
+    const auto* const result = (const float(*)[columns + 4])shared;
     // One copy of `out` in the code; a warp writes neighbours.
 #pragma unroll 1
-    for (int i = threadIdx.x; i < tile * tile; i += 256) {
-        const i64 to_row = first_row + i / tile, to_column = first_column + i % tile;
-        if (to_row < p.rows && to_column < p.columns) out(to_row, to_column, result[i / tile][i % tile]);
+    for (int i = threadIdx.x; i < rows * columns; i += 256) {
+        const i64 to_row = first_row + i / columns, to_column = first_column + i % columns;
+        if (to_row < p.rows && to_column < p.columns) out(to_row, to_column, result[i / columns][i % columns]);
     }
 }
 
@@ -174,5 +185,5 @@ CAIRN_DEVICE void product_tile(const ProductOperands<Weights>& p, i64 first_row,
     __shared__ __align__(16) float shared[tile_shared<tile>];
     multiply_tile<tile, b_along_depth>(p, first_row, first_column, a_row, shared);
     __syncthreads();
-    write_tile<tile>(p, first_row, first_column, shared, out);
+    write_tile<tile, tile>(p, first_row, first_column, shared, out);
 }
