@@ -9,28 +9,21 @@ using ir::NodeId;
 
 KeptWeights::KeptWeights(std::span<const Bucket> buckets, const std::deque<Producers>& producers) {
     for (std::size_t b = 0; b < buckets.size(); ++b) add(buckets[b], producers[b]);
-    std::vector<int> members(parent_.size(), 0);
+    std::vector<int> members(weights_.size(), 0);
     for (Form& form : forms_)
-        if (form.family >= 0) ++members[static_cast<std::size_t>(form.family = root_of(form.family))];
+        if (form.family >= 0) ++members[static_cast<std::size_t>(form.family = families_.root(form.family))];
     for (Form& form : forms_)
         form.has_other_form = form.family < 0 || members[static_cast<std::size_t>(form.family)] > 1;
 }
 
-int KeptWeights::root_of(int family) {
-    const auto at = [&](int f) -> int& { return parent_[static_cast<std::size_t>(f)]; };
-    while (at(family) != family) family = at(family) = at(at(family));
-    return family;
-}
-
 int KeptWeights::merged(int a, int b) {
     if (a < 0 || b < 0) return std::max(a, b);
-    a = root_of(a), b = root_of(b);
-    return parent_[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+    return families_.unite(a, b);
 }
 
 int KeptWeights::family_of_weight(std::string_view bound_digest) {
-    const auto [it, fresh] = weights_.try_emplace(bound_digest, static_cast<int>(parent_.size()));
-    if (fresh) parent_.push_back(it->second);
+    const auto [it, is_new] = weights_.try_emplace(bound_digest, 0);
+    if (is_new) it->second = families_.add();
     return it->second;
 }
 

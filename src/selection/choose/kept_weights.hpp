@@ -1,6 +1,7 @@
 #pragma once
 
 #include "selection/choose/producers.hpp"
+#include "selection/search/union_find.hpp"
 
 #include <deque>
 #include <map>
@@ -35,16 +36,15 @@ private:
     };
 
     void add(const Bucket& bucket, const Producers& producers);
-    int root_of(int family);
     int merged(int a, int b);
     int family_of_weight(std::string_view bound_digest);
 
     std::vector<Form> forms_;
     std::vector<std::vector<int>> of_goals_;                                         // of each bucket
     std::map<std::tuple<std::string_view, std::string_view, Device>, int> numbers_;  // by bound digest and place
-    // Weights that some value is computed from together form a family (union-find).
+    // Weights that some value is computed from together form a family.
     std::map<std::string_view, int> weights_;  // families, by bound digest
-    std::vector<int> parent_;                  // union-find parent of each family
+    search::UnionFind families_;
 };
 
 }  // namespace cairn::selection

@@ -31,11 +31,10 @@ StateDominance::StateDominance(const SearchProblem& problem, int low, int high, 
       alone_(static_cast<std::size_t>(high - low), unknown),
       may_provide_(static_cast<std::size_t>(high - low), false),
       derivations_(static_cast<std::size_t>(high - low)),
-      parents_(static_cast<std::size_t>(high)),
+      classes_(high),
       remaining_(static_cast<std::size_t>(high - low)),
-      part_of_(static_cast<std::size_t>(high - low)),
+      parts_(high - low),
       below_of_parts_(static_cast<std::size_t>(high - low)) {
-    std::iota(parents_.begin(), parents_.end(), 0);
     find_alone(problem);
     find_derivations(problem);
     find_remaining(problem);
@@ -83,7 +82,7 @@ void StateDominance::find_derivations(const SearchProblem& problem) {
                                                 [&](const Derivation& derivation) { return derivation.need == need; });
                 if (known == derivations.end()) {
                     derivations.push_back({need, cost});
-                    parents_[static_cast<std::size_t>(root_of(goal))] = root_of(need);
+                    classes_.unite(goal, need);
                 } else {
                     known->cost = std::min(known->cost, cost);
                 }
@@ -96,13 +95,6 @@ void StateDominance::find_derivations(const SearchProblem& problem) {
 }
 
 void StateDominance::find_remaining(const SearchProblem& problem) {
-    std::iota(part_of_.begin(), part_of_.end(), 0);
-    const auto part = [&](int goal) {
-        auto at = static_cast<std::size_t>(goal - low_);
-        while (static_cast<std::size_t>(part_of_[at]) != at)
-            at = static_cast<std::size_t>(part_of_[at] = part_of_[static_cast<std::size_t>(part_of_[at])]);
-        return static_cast<int>(at);
-    };
     for (int goal = low_; goal < high_ && !stop_.stop_requested(); ++goal) {
         Remaining& of_goal = remaining_[static_cast<std::size_t>(goal - low_)];
         if (alone(goal) < unknown) {
@@ -118,7 +110,7 @@ void StateDominance::find_remaining(const SearchProblem& problem) {
                 const Remaining& of_need = remaining_[static_cast<std::size_t>(need - low_)];
                 (alone(need) < unknown ? own : needs) += of_need.own;
                 below = std::max(below, of_need.below);
-                if (!(alone(need) < unknown)) part_of_[static_cast<std::size_t>(part(goal))] = part(need);
+                if (!(alone(need) < unknown)) parts_.unite(goal - low_, need - low_);
             }
             if (own + needs + below < least) {
                 least = own + needs + below;
@@ -126,7 +118,6 @@ void StateDominance::find_remaining(const SearchProblem& problem) {
             }
         }
     }
-    for (int goal = low_; goal < high_; ++goal) part_of_[static_cast<std::size_t>(goal - low_)] = part(goal);
 }
 
 double StateDominance::remaining(StateView state) {
@@ -138,19 +129,13 @@ double StateDominance::remaining(StateView state) {
         const Remaining& of_goal = remaining_[static_cast<std::size_t>(goal - low_)];
         sum += of_goal.own;
         if (of_goal.below == 0) continue;
-        const int part = part_of_[static_cast<std::size_t>(goal - low_)];
+        const int part = parts_.root(goal - low_);
         double& most = below_of_parts_[static_cast<std::size_t>(part)];
         most = std::max(most, of_goal.below);
         touched_.push_back(part);
     }
     for (const int part : touched_) sum += std::exchange(below_of_parts_[static_cast<std::size_t>(part)], 0.0);
     return sum;
-}
-
-int StateDominance::root_of(int goal) {
-    const auto at = [&](int g) -> int& { return parents_[static_cast<std::size_t>(g)]; };
-    while (at(goal) != goal) goal = at(goal) = at(at(goal));
-    return goal;
 }
 
 /// States with equal keys are the likeliest to dominate each other: provided goals, and of others the classes of those
@@ -161,7 +146,7 @@ void StateDominance::find_key(StateView state, double most) {
         if (is_provided_code(code))
             key_.push_back(code);
         else if (!(alone(goal_of(code)) < most))
-            key_.push_back(pending(root_of(goal_of(code))));
+            key_.push_back(pending(classes_.root(goal_of(code))));
     }
     std::sort(key_.begin(), key_.end());
     key_.erase(std::unique(key_.begin(), key_.end()), key_.end());

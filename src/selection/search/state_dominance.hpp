@@ -2,6 +2,7 @@
 
 #include "selection/search/search_state.hpp"
 #include "selection/search/state_table.hpp"
+#include "selection/search/union_find.hpp"
 
 #include <cstddef>
 #include <span>
@@ -52,7 +53,6 @@ private:
     void find_alone(const SearchProblem& problem);
     void find_derivations(const SearchProblem& problem);
     void find_remaining(const SearchProblem& problem);
-    int root_of(int goal);
     void find_key(StateView state, double most);
     bool dominates(StateView one, StateView other, double most, Provides provides) const;
     double alone(int goal) const;
@@ -63,9 +63,9 @@ private:
     std::vector<double> alone_;                         // by goal of the region: its cheapest derivation alone
     std::vector<bool> may_provide_;                     // by goal of the region: it or what it needs
     std::vector<std::vector<Derivation>> derivations_;  // by goal of the region: of one need each, the cheapest first
-    std::vector<int> parents_;                          // by goal: union-find of goals derived of each other
+    UnionFind classes_;                                 // of goals derived of each other
     std::vector<Remaining> remaining_;                  // by goal of the region
-    std::vector<int> part_of_;                          // by goal of the region
+    UnionFind parts_;                                   // of goals of the region that are connected
     std::vector<double> below_of_parts_;                // scratch
     std::vector<int> touched_;                          // scratch
     State key_;
