@@ -51,7 +51,7 @@ class Run:
 
     def __init__(self, folder, seconds, scale, work, facts):
         self.began, self.seconds, self.scale, self.work = time.monotonic(), seconds, scale, work
-        self.facts, self.rows, self.folder = facts, [], folder
+        self.facts, self.rows, self.folder = facts, [], folder.resolve()
         self.meanwhile = lambda: None  # called while a program runs
         try:
             folder.mkdir(parents=True, exist_ok=True)

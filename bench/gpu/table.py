@@ -27,7 +27,7 @@ def times(rows):
     found = {}  # [work][engine, precision, mode]: rows of all turns
     for row in rows:
         if row["stage"] in TIMED and row["status"] == "ok":
-            key = row["engine"], row["precision"], row.get("mode", "measured" if row["stage"] == "measured" else "")
+            key = row["engine"], row["precision"], row.get("mode", "")
             found.setdefault(row["name"], {}).setdefault(key, []).append(row)
     if not found:
         return []

@@ -65,5 +65,8 @@ def run_bench(programs, work, turn, precision="f32", measured_in=None, dependent
             detail = ""
         except (TypeError, KeyError):
             status, detail = "failed", f"it printed no result: {detail}"
-    programs.run.emit("measured" if measured_in else "bench", name, status, outcome.seconds, detail, engine="Cairn",
-                      precision=precision, turn=turn, **values)
+    stage = "bench"
+    if measured_in:
+        stage, values["mode"] = "measured", "measured"
+    programs.run.emit(stage, name, status, outcome.seconds, detail, engine="Cairn", precision=precision, turn=turn,
+                      **values)
