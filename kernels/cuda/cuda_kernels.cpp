@@ -17,6 +17,7 @@ KernelSet cuda_kernels(const DeviceRates& rates) {
     add_products(set.kernels);
     add_product_tensor(set.kernels);
     add_attention(set.kernels);
+    add_attention_tensor(set.kernels);
     add_attention_row(set.kernels);
     add_mlp(set.kernels);
     for (Kernel& kernel : set.kernels) kernel.device = rates.device;

@@ -113,6 +113,8 @@ AttentionView attention_view(const Problem& problem) {
     return view;
 }
 
+Dim head_count(const AttentionView& view) { return view.q.shape[0] * view.q.shape[1]; }
+
 double attention_scale(const Problem& problem) {
     const auto depth = static_cast<double>(attention_view(problem).depth);
     return types::number_or(problem.attributes, "scale", 1 / std::sqrt(depth));
@@ -175,6 +177,11 @@ std::string attention_operands_text(const Problem& problem, const AttentionView&
                       "value; }};\n",
                       stride_text(view.out, 0), stride_text(view.out, 1), stride_text(view.out, 2),
                       stride_text(view.out, 3));
+}
+
+std::string visible_keys_text(const AttentionView& view, const std::string& last_query) {
+    if (!view.skips_hidden) return "p.keys";
+    return fmt::format("smaller(p.keys, larger(0, {} + behind + 1))", last_query);
 }
 
 Cost attention_cost(const Problem& problem, double efficiency) {

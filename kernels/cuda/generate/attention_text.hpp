@@ -20,12 +20,18 @@ AttentionView attention_view(const Problem& problem);
 /// is.
 Refusal attention_refusal(const Problem& problem);
 
+/// Heads of all batches.
+Dim head_count(const AttentionView& view);
+
 /// What scores are multiplied by.
 double attention_scale(const Problem& problem);
 
 /// Declarations of `p`, the operands of a head, from `i64 head`, counted over batches; and of the functions
 /// `score_of(query, key, dot)` and `store(query, column, value)`.
 std::string attention_operands_text(const Problem& problem, const AttentionView& view);
+
+/// The number of keys, from the first one on, that queries up to `last_query` may see.
+std::string visible_keys_text(const AttentionView& view, const std::string& last_query);
 
 /// Operations at constant sizes.
 Cost attention_cost(const Problem& problem, double efficiency);

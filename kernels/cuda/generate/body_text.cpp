@@ -208,8 +208,6 @@ std::string_view stored_type(DType dtype) {
     return dtype == DType::f32 ? "StoredF32" : dtype == DType::f16 ? "StoredF16" : "StoredBf16";
 }
 
-std::int64_t bf16_parts(DType dtype) { return dtype == DType::f32 ? 3 : dtype == DType::f16 ? 2 : 1; }
-
 std::string loaded(DType dtype, const std::string& element) {
     if (is_narrow(dtype)) return fmt::format("{}_to_f32({})", to_string(dtype), element);
     return dtype == DType::boolean ? element + " != 0" : element;

@@ -41,9 +41,6 @@ std::string_view memory_type(DType dtype);
 /// The type of an operand that is stored in f32, f16 or bf16 (text/stored_elements.cuh).
 std::string_view stored_type(DType dtype);
 
-/// How many bf16 values have a sum that holds any element of f32, f16 or bf16, as `bf16_parts` of the stored types.
-std::int64_t bf16_parts(DType dtype);
-
 /// The value of an element of memory, `element` being an expression for it; and the other way round.
 std::string loaded(DType dtype, const std::string& element);
 std::string stored(DType dtype, const std::string& value);

@@ -3,6 +3,7 @@
 #include "kernels/cuda/generate/product_text.hpp"
 #include "kernels/cuda/generate/size_text.hpp"
 #include "kernels/cuda/rows/rows.hpp"
+#include "kernels/cuda/rows/tensor_format.hpp"
 #include "kernels/partial_sums.hpp"
 
 #include <fmt/format.h>
@@ -11,36 +12,37 @@
 #include <cmath>
 
 /// Products of f32 on tensor cores (kernels/cuda/text/product_tensor.cuh): exact ones, by six products of bf16 parts,
-/// five with b in f16 and three with b in bf16; and those of elements rounded to f16. Each by a block for a tile, or by
-/// the blocks of a cluster, which share the depth where there are few tiles.
+/// five with b in f16 and three with b in bf16; for tolerances, those of two f16 parts and of elements rounded to f16.
+/// Each by a block for a tile, or by the blocks of a cluster, which share the depth where there are few tiles.
 namespace cairn::kernels::cuda {
 namespace {
 
-enum class Format { bf16x6, f16 };
-
 constexpr int threads = 256, cluster = 8;
-constexpr std::int64_t tile_rows = 64, padding = 8;
+constexpr std::int64_t tile_rows = 64;
 // As many blocks as run at a time: one on each multiprocessor.
 constexpr std::int64_t resident_blocks = 132;
-constexpr double f16_error = 0x1p-11;
+
+/// Stated error of a product; 0: exact.
+constexpr double error_of(TensorFormat format) {
+    return format == TensorFormat::f16 ? 0x1p-11 : format == TensorFormat::f16x3 ? 0x1p-21 : 0;
+}
 
 /// Tiles of a problem, and their dynamic shared memory (TensorPlan in kernels/cuda/text/product_tensor.cuh).
 struct Tiles {
     std::int64_t columns, slice, shared_bytes;
 };
 
-Tiles tiles_of(const ProductView& view, Format format) {
+Tiles tiles_of(const ProductView& view, TensorFormat format) {
     // What a thread has loaded of a slice is in registers, and where 16 bytes cannot be loaded at once, places too.
-    const bool is_exact = format == Format::bf16x6, is_wide = view.a_is_wide && view.b_is_wide;
+    const bool is_wide = view.a_is_wide && view.b_is_wide;
     Tiles tiles{};
     tiles.columns = is_wide && view.columns.upper_bound() > 64 ? 128 : 64;
-    const std::int64_t slice = is_exact || !is_wide || view.b_dtype == DType::f32 ? 32 : 64, a_parts = is_exact ? 3 : 1,
-                       b_parts = is_exact ? bf16_parts(view.b_dtype) : 1, a = a_parts * tile_rows * (slice + padding),
-                       b = b_parts * (view.b_is_along_depth ? tiles.columns * (slice + padding)
-                                                            : slice * (tiles.columns + padding)),
-                       buffers = 2 * 2 * (a + b), plain = 4 * (tile_rows * (tiles.columns + 4) + 2 * 2 * 64 * (16 + 4));
-    tiles.slice = slice;
-    tiles.shared_bytes = std::max(buffers, plain);
+    tiles.slice = format != TensorFormat::f16 || !is_wide || view.b_dtype == DType::f32 ? 32 : 64;
+    const std::int64_t a = line_bytes(format, DType::f32, tile_rows, tiles.slice),
+                       b = view.b_is_along_depth ? line_bytes(format, view.b_dtype, tiles.columns, tiles.slice)
+                                                 : line_bytes(format, view.b_dtype, tiles.slice, tiles.columns),
+                       plain = 4 * (tile_rows * (tiles.columns + 4) + 2 * 2 * 64 * (16 + 4));
+    tiles.shared_bytes = std::max(2 * (a + b), plain);
     return tiles;
 }
 
@@ -53,11 +55,11 @@ std::int64_t splits_of(double tiles, double depth) {
     return splits;
 }
 
-std::string family_of(Format format, bool is_split) {
-    return std::string(format == Format::bf16x6 ? "product_bf16x6" : "product_f16") + (is_split ? "_split" : "");
+std::string family_of(TensorFormat format, bool is_split) {
+    return fmt::format("product_{}{}", name_of(format), is_split ? "_split" : "");
 }
 
-template <Format format, bool is_split>
+template <TensorFormat format, bool is_split>
 KernelCode code(const Problem& problem) {
     const ProductView view = product_view(problem);
     const Tiles tiles = tiles_of(view, format);
@@ -80,9 +82,8 @@ KernelCode code(const Problem& problem) {
         fmt::format(
             "    tensor_product{}<{}, {}, {}, {}, {}, {}>(\n"
             "        p, at % down * {}, at / down % across * {}, a_row, out{});\n}}\n",
-            is_split ? "_split" : "",
-            format == Format::bf16x6 ? "SplitBf16" : fmt::format("RoundedF16<{}>", tiles.slice), tiles.columns,
-            view.b_is_along_depth, view.a_is_wide, view.b_is_wide, tiles.shared_bytes, tile_rows, tiles.columns,
+            is_split ? "_split" : "", type_of(format, tiles.slice), tiles.columns, view.b_is_along_depth,
+            view.a_is_wide, view.b_is_wide, tiles.shared_bytes, tile_rows, tiles.columns,
             is_split ? ", splits, has_tile" : "");
     const Dim all = down * across * view.batches;
     const Dim split = max(all, min(all * Dim(cluster), resident_blocks));
@@ -93,20 +94,20 @@ KernelCode code(const Problem& problem) {
     return code;
 }
 
-template <Format format>
+template <TensorFormat format>
 Refusal accepts(const Problem& problem) {
     for (const TensorDesc& output : problem.outputs) {
         if (is_in_partial_sums(output)) return "writes whole sums";
-        if (format == Format::f16 && output.dtype != DType::f32) return "needs outputs of f32";
+        if (error_of(format) > 0 && output.dtype != DType::f32) return "needs outputs of f32";
     }
-    if (format == Format::f16)
+    if (error_of(format) > 0)
         for (const Step& step : problem.body)
             if (step.dtype != DType::f32) return "needs steps of f32";
     return product_refusal(problem);
 }
 
 // Tiles are computed whole, by all products of parts.
-template <Format format, bool is_split>
+template <TensorFormat format, bool is_split>
 Cost cost(const Problem& problem) {
     const ProductView view = product_view(problem);
     const Tiles tiles = tiles_of(view, format);
@@ -119,11 +120,10 @@ Cost cost(const Problem& problem) {
                  count = down * across * static_cast<double>(view.batches.constant()),
                  depth = static_cast<double>(view.depth.constant());
     const double splits = is_split ? static_cast<double>(splits_of(count, depth)) : 1;
-    const bool is_exact = format == Format::bf16x6;
-    Cost cost = product_cost(problem, is_exact ? 0.5 : 0.25);
-    cost.arithmetic = is_exact ? Arithmetic::bf16 : Arithmetic::f16;
-    const std::int64_t b_parts = bf16_parts(view.b_dtype);
-    const double products = !is_exact ? 1 : b_parts == 3 ? 6 : b_parts == 2 ? 5 : 3;
+    const bool is_rounded = format == TensorFormat::f16;
+    Cost cost = product_cost(problem, is_rounded ? 0.25 : 0.5);
+    cost.arithmetic = format == TensorFormat::bf16x6 ? Arithmetic::bf16 : Arithmetic::f16;
+    const auto products = static_cast<double>(products_of(format, DType::f32, view.b_dtype));
     cost.flops *= products * down * static_cast<double>(tile_rows) / std::max(rows, 1.0) * across *
                   static_cast<double>(tiles.columns) / std::max(columns, 1.0) * idle_factor(count * splits);
     // In a cluster, blocks wait for one another and read sums of all.
@@ -158,13 +158,14 @@ std::vector<std::string> some_samples(bool is_fused) {
     return is_fused ? std::vector{all.front(), all.back()} : std::vector{all[2], all[3], all[6]};
 }
 
-template <Format format, bool is_split>
+template <TensorFormat format, bool is_split>
 void add_rows(std::vector<Kernel>& kernels) {
     for (const bool is_fused : {true, false}) {
-        Kernel kernel = cuda_row(family_of(format, is_split), is_fused ? "fused" : "matmul", "f32", accepts<format>,
-                                 code<format, is_split>, cost<format, is_split>,
-                                 format == Format::bf16x6 && !is_split ? samples(is_fused) : some_samples(is_fused));
-        if (format == Format::f16) kernel.error = [](const Problem&) { return f16_error; };
+        Kernel kernel =
+            cuda_row(family_of(format, is_split), is_fused ? "fused" : "matmul", "f32", accepts<format>,
+                     code<format, is_split>, cost<format, is_split>,
+                     format == TensorFormat::bf16x6 && !is_split ? samples(is_fused) : some_samples(is_fused));
+        if (error_of(format) > 0) kernel.error = [](const Problem&) { return error_of(format); };
         if (is_split) kernel.compute_capability = 90;  // clusters
         kernel.widened_inputs = {1};
         if (is_fused) {
@@ -179,10 +180,12 @@ void add_rows(std::vector<Kernel>& kernels) {
 }  // namespace
 
 void add_product_tensor(std::vector<Kernel>& kernels) {
-    add_rows<Format::bf16x6, false>(kernels);
-    add_rows<Format::bf16x6, true>(kernels);
-    add_rows<Format::f16, false>(kernels);
-    add_rows<Format::f16, true>(kernels);
+    add_rows<TensorFormat::bf16x6, false>(kernels);
+    add_rows<TensorFormat::bf16x6, true>(kernels);
+    add_rows<TensorFormat::f16x3, false>(kernels);
+    add_rows<TensorFormat::f16x3, true>(kernels);
+    add_rows<TensorFormat::f16, false>(kernels);
+    add_rows<TensorFormat::f16, true>(kernels);
 }
 
 }  // namespace cairn::kernels::cuda

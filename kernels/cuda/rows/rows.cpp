@@ -50,6 +50,7 @@ int register_budget(std::string_view id) {
                                  Budget{"cuda.attention_query.", 80},
                                  Budget{"cuda.attention_tile.", 168},
                                  Budget{"cuda.attention_bf16x6.", 255},
+                                 Budget{"cuda.attention_f16", 255},
                                  Budget{"cuda.attention_row.", 64},
                                  Budget{"cuda.mlp_row.", 64}};
     for (const Budget& budget : budgets)

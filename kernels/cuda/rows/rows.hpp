@@ -18,6 +18,7 @@ void add_gather(std::vector<Kernel>& kernels);
 void add_products(std::vector<Kernel>& kernels);
 void add_product_tensor(std::vector<Kernel>& kernels);
 void add_attention(std::vector<Kernel>& kernels);
+void add_attention_tensor(std::vector<Kernel>& kernels);
 void add_attention_row(std::vector<Kernel>& kernels);
 void add_mlp(std::vector<Kernel>& kernels);
 

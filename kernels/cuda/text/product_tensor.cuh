@@ -27,84 +27,6 @@ struct TensorPlan {
     static constexpr int warp_columns = columns / 4, fragments = warp_columns / 8;
 };
 
-/// The magnitude 2^-108, as bits: the last part of a smaller element may be too small for bf16.
-constexpr u32 least_split = 0x09800000u;
-
-/// The parts of four neighbours, the largest parts first.
-template <int count>
-CAIRN_DEVICE void split_four(float (&x)[4], uint2 (&parts)[count]) {
-#pragma unroll
-    for (int part = 0; part < count; ++part) {
-        parts[part] = {f32_to_bf16x2(x[0], x[1]), f32_to_bf16x2(x[2], x[3])};
-        // What is left is exact: the rounding error of bf16 has at most 16 bits.
-        x[0] -= __uint_as_float(parts[part].x << 16), x[1] -= __uint_as_float(parts[part].x & 0xffff0000u);
-        x[2] -= __uint_as_float(parts[part].y << 16), x[3] -= __uint_as_float(parts[part].y & 0xffff0000u);
-    }
-}
-
-/// Exact products: each element is the sum of three bf16 parts, which hold its 24 bits; of the nine products of parts,
-/// the six that f32 can tell apart are added, the small ones to sums of their own. An f16 is the sum of two parts,
-/// which leaves five products, and a bf16 is one part, which leaves three. The result is closer to the exact one than
-/// that of a chain of f32 operations.
-struct SplitBf16 {
-    static constexpr int depth = 32, most_parts = 3;  // of a slice; of an element
-    template <class Stored>
-    static constexpr int parts = Stored::bf16_parts;
-    /// Magnitudes of elements of both operands.
-    struct Range {
-        u32 least = ~0u;  // of those that are not 0: the bits, shifted left by one, less one
-    };
-
-    template <bool of_b>
-    CAIRN_DEVICE void extend(Range& range, float x) {
-        const u32 magnitude = 2 * __float_as_uint(x) - 1;
-        range.least = magnitude < range.least ? magnitude : range.least;
-    }
-    template <int count>
-    CAIRN_DEVICE void convert(float (&x)[4], uint2 (&parts)[count]) {
-        split_four(x, parts);
-    }
-    CAIRN_DEVICE void multiply(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) { mma_bf16(d, a, b); }
-
-    /// Whether the operands of all threads can be split. `any_small`: whether one is below 2^-40, so that products of
-    /// parts may be subnormal.
-    CAIRN_DEVICE bool fits(const Range& range, bool& any_small) {
-        any_small = __syncthreads_or(range.least < 2 * 0x2b800000u - 1);
-        return !__syncthreads_or(range.least < 2 * least_split - 1);
-    }
-};
-
-/// Products of elements rounded to f16, with an error of at most 2^-11.
-template <int slice>
-struct RoundedF16 {
-    static constexpr int depth = slice, most_parts = 1;
-    template <class Stored>
-    static constexpr int parts = 1;
-    struct Range {
-        u32 most_of_a = 0, most_of_b = 0;  // as bits
-    };
-
-    template <bool of_b>
-    CAIRN_DEVICE void extend(Range& range, float x) {
-        const u32 magnitude = __float_as_uint(x) & 0x7fffffffu;
-        u32& most = of_b ? range.most_of_b : range.most_of_a;
-        most = magnitude > most ? magnitude : most;
-    }
-    template <int count>
-    CAIRN_DEVICE void convert(float (&x)[4], uint2 (&parts)[count]) {
-        parts[0] = {f32_to_f16x2(x[0], x[1]), f32_to_f16x2(x[2], x[3])};
-    }
-    CAIRN_DEVICE void multiply(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) { mma_f16(d, a, b); }
-
-    /// Whether each operand has an element of at least 2^-8, beside which the subnormal numbers of f16 are exact
-    /// enough, or none but 0.
-    CAIRN_DEVICE bool fits(const Range& range, bool& any_small) {
-        any_small = false;
-        return fits(range.most_of_a) && fits(range.most_of_b);
-    }
-    CAIRN_DEVICE bool fits(u32 most) { return __syncthreads_or(most >= 0x3b800000u) || !__syncthreads_or(most != 0); }
-};
-
 /// What a thread loads of an operand, `count` rows or columns of it: groups of four neighbours, as they are stored.
 /// `wide`: the bytes of four neighbours are aligned if the address of the operand is.
 template <class Stored, int count, int slice, bool along_depth, bool wide>
@@ -347,7 +269,7 @@ CAIRN_DEVICE void multiply_tensor_tile(const ProductOperands<Weights>& p, i64 fi
                 const int lane = threadIdx.x % 32;
                 const int to_row = row + 16 * i + e / 2 * 8 + lane / 4;
                 const int to_column = column + 8 * j + lane % 4 * 2 + e % 2;
-                const float value = sums.total[i][j][e] + sums.small[i][j][e];
+                const float value = fmaf(sums.small[i][j][e], Format::small_scale, sums.total[i][j][e]);
                 const u32 magnitude = __float_as_uint(value) & 0x7fffffffu;
                 // Below 2^-80 beside small elements, or not finite, as where an element is not or rounds to infinity.
                 if (first_row + to_row < p.rows && first_column + to_column < p.columns &&

@@ -112,9 +112,11 @@ TEST_P(CudaProductsOf, HaveTheResultsOfSumsInDouble) {
         std::vector<std::string> of_tiles{kernel + "64", kernel + "32", "cuda.product_bf16x6."};
         // These have most of their code in common with the one before.
         if (n % 3 == (is_plain ? 1 : 0))
-            for (const char* other : {"cuda.product_bf16x6_split", "cuda.product_f16.", "cuda.product_f16_split"})
+            for (const char* other : {"cuda.product_bf16x6_split", "cuda.product_f16x3.", "cuda.product_f16x3_split",
+                                      "cuda.product_f16.", "cuda.product_f16_split"})
                 of_tiles.emplace_back(other);
-        if (kernel.ends_with("product_split")) of_tiles = {"cuda.product_bf16x6_split", "cuda.product_f16_split"};
+        if (kernel.ends_with("product_split"))
+            of_tiles = {"cuda.product_bf16x6_split", "cuda.product_f16x3_split", "cuda.product_f16_split"};
         for (const std::string& each : is_tile || kernel.ends_with("split") ? of_tiles : std::vector{kernel}) {
             problems.push_back(with_inputs_in(product.problem, 1, 1, GetParam()));
             kernels.push_back(each);
@@ -133,9 +135,10 @@ TEST_P(CudaProductsOf, HaveTheResultsOfSumsInDouble) {
                 const auto y = cases.run(i, size, inputs, {.seed = seed, .misaligned = misaligned});
                 for (std::size_t n = 0; n < y.size(); ++n) {
                     const double error = error_of(y[n], wanted[n]);
-                    const double limit = kernels[i].starts_with("cuda.product_bf16x6") ? 2.5e-7
-                                         : kernels[i].starts_with("cuda.product_f16")  ? 3e-3
-                                                                                       : 1e-6;
+                    const double limit = kernels[i].starts_with("cuda.product_bf16x6")  ? 2.5e-7
+                                         : kernels[i].starts_with("cuda.product_f16x3") ? 6e-7
+                                         : kernels[i].starts_with("cuda.product_f16")   ? 3e-3
+                                                                                        : 1e-6;
                     ASSERT_LE(error, limit) << cases.kernel_id(i) << ' ' << problems[i] << " output " << n << " at "
                                             << (size.empty() ? 0 : size[0]);
                 }
@@ -150,8 +153,8 @@ INSTANTIATE_TEST_SUITE_P(Weights, CudaProductsOf, testing::Values("f32", "f16", 
 TEST(CudaProducts, SpecialValuesStayInTheirRowsAndColumns) {
     constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
     std::vector<std::string> problems, kernels;
-    for (const char* kernel :
-         {"cuda.product_rows", "cuda.product_tile64", "cuda.product_tile32", "cuda.product_bf16x6"})
+    for (const char* kernel : {"cuda.product_rows", "cuda.product_tile64", "cuda.product_tile32",
+                               "cuda.product_bf16x6.", "cuda.product_f16x3."})
         for (const char* weights : {"f32", "f16", "bf16"})
             for (const char* strides : {"", ":(1,40)"}) {
                 problems.push_back(std::string("matmul | f32[5,40] ") + weights + "[40,36]" + strides +
@@ -207,6 +210,36 @@ TEST(CudaProducts, OfSplitElementsAreMoreExactThanAChainOfF32) {
                 for (auto& x : operand) x = std::fabs(x);
         const auto y = cases.run(0, {}, inputs, {.seed = 4})[0];
         EXPECT_LE(error_of(y, product_reference(cases.problem(0), inputs)[0]), 2.5e-7) << is_positive;
+    }
+}
+
+// Factors of a and of b, within the range of f16, beyond it, and so small that elements lose all of their bits.
+TEST(CudaProducts, InF16KeepTheirErrorsAtAnyMagnitude) {
+    const char* problem = "matmul | f32[20,40] f32[40,36] -> f32[20,36]";
+    const KernelCases cases({problem, problem}, {"cuda.product_f16x3.", "cuda.product_f16."});
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        for (const auto& [of_a, of_b] : {std::pair(0, 0), std::pair(-7, -7), std::pair(14, -7), std::pair(14, 14),
+                                         std::pair(17, 0), std::pair(0, 60), std::pair(-12, 3), std::pair(-30, 12)}) {
+            auto inputs = random_inputs(cases.problem(i), 5);
+            for (auto& x : inputs[0]) x = std::ldexp(x, of_a);
+            for (auto& x : inputs[1]) x = std::ldexp(x, of_b);
+            const auto y = cases.run(i, {}, inputs, {.seed = 3})[0];
+            EXPECT_LE(error_of(y, product_reference(cases.problem(i), inputs)[0]), i == 0 ? 6e-7 : 3e-3)
+                << cases.kernel_id(i) << ' ' << of_a << ' ' << of_b;
+        }
+    }
+}
+
+// Two parts have twice the bits of one: small differences of large elements are kept.
+TEST(CudaProducts, OfTwoF16PartsHaveTheErrorOfAChainOfF32) {
+    const KernelCases cases({"matmul | f32[17,3072] f32[3072,24] -> f32[17,24]"}, {"cuda.product_f16x3."});
+    auto inputs = random_inputs(cases.problem(0), 6);
+    for (const bool is_positive : {false, true}) {
+        if (is_positive)
+            for (auto& operand : inputs)
+                for (auto& x : operand) x = std::fabs(x);
+        const auto y = cases.run(0, {}, inputs, {.seed = 4})[0];
+        EXPECT_LE(error_of(y, product_reference(cases.problem(0), inputs)[0]), 4e-7) << is_positive;
     }
 }
 

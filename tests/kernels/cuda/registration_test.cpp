@@ -45,7 +45,7 @@ TEST(CudaRegistration, SamplesAreAcceptedAtTheBoundsOfTheirSizes) {
     }
 }
 
-// The id of the kernel with the lowest estimate.
+// The id of the exact kernel with the lowest estimate.
 std::string estimated_best(const std::string& text) {
     const auto symbols = Symbols::create();
     const Problem problem = parse_problem(text, *symbols);
@@ -54,7 +54,7 @@ std::string estimated_best(const std::string& text) {
     double least = std::numeric_limits<double>::infinity();
     std::string best;
     for (const Kernel& kernel : set.kernels) {
-        if (kernel.definition != problem.definition || !kernel.accepts(problem).empty()) continue;
+        if (kernel.definition != problem.definition || kernel.error || !kernel.accepts(problem).empty()) continue;
         const Cost cost = kernel.cost(problem);
         const double seconds = std::max(cost.flops / (rates.flops * cost.efficiency), cost.bytes / rates.bandwidth);
         if (seconds < least) least = seconds, best = kernel.id;

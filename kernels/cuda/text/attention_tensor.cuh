@@ -1,22 +1,22 @@
 // Attention of f32 on tensor cores (flash attention), 64 queries by a block of 128 threads, 64 keys at a time. Both
-// products are computed by products of bf16 parts as in SplitBf16: a tile of keys, or a head of at most 64, is as
-// much as one sum on tensor cores may add. The running maximum and sum of each query are in registers; a warp computes
-// 16 queries. Weights are scaled by 2^60, so that the parts of the smallest ones are no subnormal numbers.
+// products are computed by products of parts in a format (kernels/cuda/text/tensor_formats.cuh): a tile of keys, or a
+// head of at most 64, is as much as one sum on tensor cores may add. The running maximum and sum of each query are in
+// registers; a warp computes 16 queries.
 
-constexpr int bf16x6_queries = 64, bf16x6_attention_threads = 128;
+constexpr int tensor_queries = 64, tensor_attention_threads = 128;
 
 /// Shared memory of the parts of 64 lines of `width` elements, a multiple of 16.
 template <int width, int parts>
-using Bf16Lines = OperandParts<64, width, true, parts>;
+using TensorLines = OperandParts<64, width, true, parts>;
 
 /// Groups of four neighbours of 64 lines that a thread loads.
 template <int width>
 struct LineGroups {
-    static constexpr int in_line = width / 4, count = 64 * in_line / bf16x6_attention_threads;
+    static constexpr int in_line = width / 4, count = 64 * in_line / tensor_attention_threads;
     float4 four[count];
 
-    CAIRN_DEVICE int line(int group) { return (threadIdx.x + bf16x6_attention_threads * group) / in_line; }
-    CAIRN_DEVICE int place(int group) { return (threadIdx.x + bf16x6_attention_threads * group) % in_line * 4; }
+    CAIRN_DEVICE int line(int group) { return (threadIdx.x + tensor_attention_threads * group) / in_line; }
+    CAIRN_DEVICE int place(int group) { return (threadIdx.x + tensor_attention_threads * group) % in_line * 4; }
 };
 
 /// Loads 64 lines from `first` on; those from `count` on are 0.
@@ -33,30 +33,58 @@ CAIRN_DEVICE void load_lines(LineGroups<width>& groups, const typename Stored::E
     }
 }
 
-/// Whether an element is at least 2^40 or not finite, and whether one that is not 0 is below 2^-108.
-struct AttentionRange {
-    bool has_large = false, has_small = false;
+/// What attention knows of a format besides: a factor of weights, so that the parts of small ones are no subnormal
+/// numbers, and whether elements are in range. Of f16 parts: queries and keys are below 2^10, values below 2^15.
+template <class Format>
+struct AttentionFormat {
+    static constexpr float weight_scale = 0x1p14f;
+    struct Range {
+        u32 most_of_scores = 0, most_of_values = 0;  // largest magnitudes, as bits
+    };
+    template <bool is_value>
+    CAIRN_DEVICE void extend(Range& range, float x) {
+        const u32 magnitude = __float_as_uint(x) & 0x7fffffffu;
+        u32& most = is_value ? range.most_of_values : range.most_of_scores;
+        most = magnitude > most ? magnitude : most;
+    }
+    CAIRN_DEVICE bool fits(const Range& range) {
+        return !__syncthreads_or(range.most_of_scores >= 0x44800000u || range.most_of_values >= 0x47000000u) &&
+               fits_f16(range.most_of_values);
+    }
 };
 
-/// Splits the lines into parts in shared memory.
-template <int width, int parts>
+template <>
+struct AttentionFormat<SplitBf16> {
+    static constexpr float weight_scale = 0x1p60f;
+    /// Whether an element is at least 2^40 or not finite, and whether a value that is not 0 is below 2^-108: where
+    /// values are small, a sum of their products with weights may be small too.
+    struct Range {
+        bool has_large = false, has_small_value = false;
+    };
+    template <bool is_value>
+    CAIRN_DEVICE void extend(Range& range, float x) {
+        const u32 magnitude = __float_as_uint(x) & 0x7fffffffu;
+        range.has_large = range.has_large || magnitude >= 0x53800000u;
+        if (is_value) range.has_small_value = range.has_small_value || magnitude - 1 < least_split - 1;
+    }
+    CAIRN_DEVICE bool fits(const Range& range) { return !__syncthreads_or(range.has_large || range.has_small_value); }
+};
+
+/// Converts the lines to parts in shared memory.
+template <class Format, bool are_values, int width, int parts>
 CAIRN_DEVICE void store_lines(const LineGroups<width>& groups, OperandParts<64, width, true, parts>& lines,
-                              AttentionRange& range) {
+                              typename AttentionFormat<Format>::Range& range) {
     using Groups = LineGroups<width>;
 #pragma unroll
     for (int group = 0; group < Groups::count; ++group) {
         float x[4] = {groups.four[group].x, groups.four[group].y, groups.four[group].z, groups.four[group].w};
 #pragma unroll
-        for (int n = 0; n < 4; ++n) {
-            const u32 magnitude = __float_as_uint(x[n]) & 0x7fffffffu;
-            range.has_large = range.has_large || magnitude >= 0x53800000u;
-            range.has_small = range.has_small || magnitude - 1 < least_split - 1;
-        }
-        uint2 split[parts];
-        split_four(x, split);
+        for (int n = 0; n < 4; ++n) AttentionFormat<Format>::template extend<are_values>(range, x[n]);
+        uint2 converted[parts];
+        Format::convert(x, converted);
 #pragma unroll
         for (int part = 0; part < parts; ++part)
-            *(uint2*)&lines.part[part][Groups::line(group)][Groups::place(group)] = split[part];
+            *(uint2*)&lines.part[part][Groups::line(group)][Groups::place(group)] = converted[part];
     }
 }
 
@@ -67,37 +95,39 @@ struct FragmentSums {
 };
 
 /// Adds the products of 16 of the depth, the smallest first.
-template <int of_a, int of_b, int fragments>
+template <class Format, int of_a, int of_b, int fragments>
 CAIRN_DEVICE void add_products(FragmentSums<fragments>& sums, const u32 (&a)[of_a][4],
                                const u32 (&b)[fragments][of_b][2]) {
 #pragma unroll
-    for (int order = SplitBf16::most_parts - 1; order > 0; --order)
+    for (int order = Format::most_parts - 1; order > 0; --order)
 #pragma unroll
         for (int part = 0; part <= order; ++part)
             if (part < of_a && order - part < of_b)
 #pragma unroll
-                for (int j = 0; j < fragments; ++j) mma_bf16(sums.small[j], a[part], b[j][order - part]);
+                for (int j = 0; j < fragments; ++j) Format::multiply(sums.small[j], a[part], b[j][order - part]);
 #pragma unroll
-    for (int j = 0; j < fragments; ++j) mma_bf16(sums.large[j], a[0], b[j][0]);
+    for (int j = 0; j < fragments; ++j) Format::multiply(sums.large[j], a[0], b[j][0]);
 }
 
 /// Attention of the queries from `first_query` on. Keys from `visible` on are hidden for all of them. False, and
-/// nothing is written, if elements are too large or too small for exact products.
-template <int depth, int width, class Operands, class Score, class Out>
-CAIRN_DEVICE bool attend_split(const Operands& p, i64 first_query, i64 visible, const Score& score, const Out& out,
+/// nothing is written, if elements are too large or too small for the format.
+template <class Format, int depth, int width, class Operands, class Score, class Out>
+CAIRN_DEVICE bool attend_tensor(const Operands& p, i64 first_query, i64 visible, const Score& score, const Out& out,
                                unsigned char* shared) {
     using Keys = typename Operands::Keys;
     using Values = typename Operands::Values;
-    constexpr int keys_parts = Keys::bf16_parts, values_parts = Values::bf16_parts, of_keys = 8, of_width = width / 8;
-    auto& q_lines = *(Bf16Lines<depth, SplitBf16::most_parts>*)shared;
-    auto& k_lines = *(Bf16Lines<depth, keys_parts>*)(shared + sizeof(q_lines));
-    auto& v_lines = *(Bf16Lines<width, values_parts>*)(shared + sizeof(q_lines));
+    constexpr int parts = Format::template parts<StoredF32>, keys_parts = Format::template parts<Keys>,
+                  values_parts = Format::template parts<Values>, of_keys = 8, of_width = width / 8;
+    constexpr float weight_scale = AttentionFormat<Format>::weight_scale;
+    auto& q_lines = *(TensorLines<depth, parts>*)shared;
+    auto& k_lines = *(TensorLines<depth, keys_parts>*)(shared + sizeof(q_lines));
+    auto& v_lines = *(TensorLines<width, values_parts>*)(shared + sizeof(q_lines));
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, matrix = lane / 8, at = lane % 8;
-    AttentionRange of_scores, of_values;
+    typename AttentionFormat<Format>::Range range;
     {
         LineGroups<depth> q;
         load_lines<StoredF32>(q, p.q, first_query, p.queries, p.q_stride, p.q_wide);
-        store_lines(q, q_lines, of_scores);
+        store_lines<Format, false>(q, q_lines, range);
     }
     LineGroups<depth> k;
     LineGroups<width> v;
@@ -115,15 +145,15 @@ CAIRN_DEVICE bool attend_split(const Operands& p, i64 first_query, i64 visible, 
             if (begin >= p.keys || !__syncthreads_or(needs_hidden)) break;
             end = p.keys;
         }
-        store_lines(k, k_lines, of_scores);
+        store_lines<Format, false>(k, k_lines, range);
         __syncthreads();
         load_lines<Values>(v, p.v, begin, p.keys, p.v_stride, p.v_wide);
         FragmentSums<of_keys> dots;
 #pragma unroll
         for (int d = 0; d < depth; d += 16) {
-            u32 a[SplitBf16::most_parts][4], b[of_keys][keys_parts][2];
+            u32 a[parts][4], b[of_keys][keys_parts][2];
 #pragma unroll
-            for (int part = 0; part < SplitBf16::most_parts; ++part)
+            for (int part = 0; part < parts; ++part)
                 load_matrices(a[part], &q_lines.part[part][warp * 16 + matrix % 2 * 8 + at][d + matrix / 2 * 8]);
 #pragma unroll
             for (int j = 0; j < of_keys; j += 2)
@@ -132,7 +162,7 @@ CAIRN_DEVICE bool attend_split(const Operands& p, i64 first_query, i64 visible, 
                     load_column_fragments<false>(
                         b[j][part], b[j + 1][part],
                         &k_lines.part[part][8 * j + matrix / 2 * 8 + at][d + matrix % 2 * 8]);
-            add_products(dots, a, b);
+            add_products<Format>(dots, a, b);
         }
         float weights[of_keys][4], most[2] = {minus_infinity(), minus_infinity()}, shift[2], scale[2];
 #pragma unroll
@@ -141,7 +171,7 @@ CAIRN_DEVICE bool attend_split(const Operands& p, i64 first_query, i64 visible, 
             for (int e = 0; e < 4; ++e) {
                 const i64 query = row + e / 2 * 8, key = begin + 8 * j + lane % 4 * 2 + e % 2;
                 weights[j][e] = key < p.keys && query < p.queries
-                                    ? score(query, key, dots.large[j][e] + dots.small[j][e])
+                                    ? score(query, key, fmaf(dots.small[j][e], Format::small_scale, dots.large[j][e]))
                                     : minus_infinity();
                 most[e / 2] = element_max(most[e / 2], weights[j][e]);
             }
@@ -161,23 +191,23 @@ CAIRN_DEVICE bool attend_split(const Operands& p, i64 first_query, i64 visible, 
             for (int e = 0; e < 4; ++e) {
                 const float weight = expf(weights[j][e] - shift[e / 2]);
                 sum[e / 2] += weight;
-                weights[j][e] = weight * 0x1p60f;
+                weights[j][e] = weight * weight_scale;
             }
         __syncthreads();  // the keys are read before the values take their place
-        store_lines(v, v_lines, of_values);
+        store_lines<Format, true>(v, v_lines, range);
         __syncthreads();
         load_lines<Keys>(k, p.k, begin + 64, p.keys, p.k_stride, p.k_wide);
         FragmentSums<of_width> products;
 #pragma unroll
         for (int key = 0; key < 64; key += 16) {
-            u32 a[SplitBf16::most_parts][4], b[of_width][values_parts][2];
+            u32 a[parts][4], b[of_width][values_parts][2];
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                uint2 parts[SplitBf16::most_parts];
-                split_four(weights[key / 8 + half], parts);
+                uint2 converted[parts];
+                Format::convert(weights[key / 8 + half], converted);
 #pragma unroll
-                for (int part = 0; part < SplitBf16::most_parts; ++part)
-                    a[part][2 * half] = parts[part].x, a[part][2 * half + 1] = parts[part].y;
+                for (int part = 0; part < parts; ++part)
+                    a[part][2 * half] = converted[part].x, a[part][2 * half + 1] = converted[part].y;
             }
 #pragma unroll
             for (int j = 0; j < of_width; j += 2)
@@ -186,22 +216,22 @@ CAIRN_DEVICE bool attend_split(const Operands& p, i64 first_query, i64 visible, 
                     load_column_fragments<true>(
                         b[j][part], b[j + 1][part],
                         &v_lines.part[part][key + matrix % 2 * 8 + at][8 * j + matrix / 2 * 8]);
-            add_products(products, a, b);
+            add_products<Format>(products, a, b);
         }
 #pragma unroll
         for (int j = 0; j < of_width; ++j)
 #pragma unroll
             for (int e = 0; e < 4; ++e)
-                total[j][e] = fmaf(total[j][e], scale[e / 2], products.large[j][e] + products.small[j][e]);
+                total[j][e] = fmaf(total[j][e], scale[e / 2],
+                                   fmaf(products.small[j][e], Format::small_scale, products.large[j][e]));
         __syncthreads();  // the values are read before keys take their place
     }
-    // Where values are small, a sum of their products with weights may be small too.
-    if (__syncthreads_or(of_scores.has_large || of_values.has_large || of_values.has_small)) return false;
+    if (!AttentionFormat<Format>::fits(range)) return false;
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
         for (int distance = 1; distance < 4; distance *= 2)
             sum[i] += __shfl_xor_sync(all_lanes, sum[i], distance);
-        const float scale = p.keys == 0 ? 0.0f : 1.0f / sum[i] * 0x1p-60f;
+        const float scale = p.keys == 0 ? 0.0f : 1.0f / sum[i] * (1.0f / weight_scale);
         if (row + 8 * i >= p.queries) continue;
 #pragma unroll
         for (int j = 0; j < of_width; ++j)
@@ -213,21 +243,22 @@ CAIRN_DEVICE bool attend_split(const Operands& p, i64 first_query, i64 visible, 
 }
 
 /// Attention of a tile of queries; parameters as of attention_tile(), by which it is computed where elements are too
-/// large or too small. `shared_bytes`: of dynamic shared memory.
-template <int depth, int width, int shared_bytes, class Operands, class Score, class Out>
-CAIRN_DEVICE void attention_bf16x6(const Operands& p, i64 first_query, i64 visible, const Score& score,
+/// large or too small for the format. `shared_bytes`: of dynamic shared memory.
+template <class Format, int depth, int width, int shared_bytes, class Operands, class Score, class Out>
+CAIRN_DEVICE void attention_tensor(const Operands& p, i64 first_query, i64 visible, const Score& score,
                                    const Out& out) {
-    using KeyLines = Bf16Lines<depth, Operands::Keys::bf16_parts>;
-    using ValueLines = Bf16Lines<width, Operands::Values::bf16_parts>;
-    static_assert(sizeof(Bf16Lines<depth, SplitBf16::most_parts>) +
+    constexpr int parts = Format::template parts<StoredF32>;
+    using KeyLines = TensorLines<depth, Format::template parts<typename Operands::Keys>>;
+    using ValueLines = TensorLines<width, Format::template parts<typename Operands::Values>>;
+    static_assert(sizeof(TensorLines<depth, parts>) +
                           (sizeof(KeyLines) > sizeof(ValueLines) ? sizeof(KeyLines) : sizeof(ValueLines)) ==
                       shared_bytes,
                   "as the launch has");
-    extern __shared__ __align__(16) unsigned char bf16x6_lines[];
-    if (attend_split<depth, width>(p, first_query, visible, score, out, bf16x6_lines)) return;
-    constexpr int tile = bf16x6_attention_threads / 8;
+    extern __shared__ __align__(16) unsigned char tensor_lines[];
+    if (attend_tensor<Format, depth, width>(p, first_query, visible, score, out, tensor_lines)) return;
+    constexpr int tile = tensor_attention_threads / 8;
 #pragma unroll 1
-    for (i64 query = first_query; query < smaller(first_query + bf16x6_queries, p.queries); query += tile) {
+    for (i64 query = first_query; query < smaller(first_query + tensor_queries, p.queries); query += tile) {
         attention_tile<depth, width, tile>(p, query, visible, score, out);
         __syncthreads();
     }
