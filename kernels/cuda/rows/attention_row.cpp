@@ -21,23 +21,23 @@ constexpr RowBlockMatrices matrices{w_input, wo_input};
 
 /// Sizes of a problem, and how its columns are split (AttentionRowPlan in kernels/cuda/text/attention_row.cuh).
 struct AttentionRow {
-    std::int64_t width, heads, depth, chunks, warps, threads, weight_bytes, other_bytes;
+    std::int64_t width, heads, depth, weight_bytes, all_bytes;
+    RowProduct first;
 };
 
 AttentionRow row_of(const Problem& problem) {
-    constexpr std::int64_t most_warps = 12, width_of_warp = 128;
     AttentionRow row{};
     row.width = problem.inputs[x_input].shape.back().constant();
     row.heads = problem.inputs[keys_input].shape[1].constant();
     row.depth = problem.inputs[keys_input].shape[3].constant();
     const auto element = static_cast<std::int64_t>(size_of(problem.inputs[w_input].dtype));
-    row.chunks = 3 * std::max<std::int64_t>(row.depth / cluster * element / 16, 1);
-    row.warps = std::max<std::int64_t>(std::min(most_warps / row.chunks, row.width / width_of_warp), 1);
-    row.threads = 32 * row.chunks * row.warps;
-    row.weight_bytes = row.width * (row.chunks | 1) * 16 + row.depth * (row.width / cluster) * element;
-    row.other_bytes = 4 * (3 * row.width + (row.warps + 1) * 3 * (row.depth / cluster) + 4 * row.depth +
-                           (row.threads / 32 + cluster) * (row.depth + 4)) +
-                      64;
+    const std::int64_t columns = 3 * row.depth / cluster;
+    row.first = row_product(row.width, columns, element);
+    row.weight_bytes = row.first.bytes + row.depth * (row.width / cluster) * element;
+    row.all_bytes = row.weight_bytes +
+                    4 * (2 * row.width + (row.first.warps + 1) * columns + 4 * row.depth +
+                         (row.first.threads / 32 + cluster) * (row.depth + 4)) +
+                    256;
     return row;
 }
 
@@ -81,7 +81,7 @@ Refusal accepts_plain(const Problem& problem) {
     const std::int64_t step = cluster * 16 / element;
     if (row.width % step != 0 || row.width > 2048)
         return fmt::format("needs rows of a multiple of {} elements, at most 2048", step);
-    if (row.weight_bytes + row.other_bytes > row_block_shared_bytes) return "needs weights of a block in shared memory";
+    if (row.all_bytes > row_block_shared_bytes) return "needs weights of a block in shared memory";
     return {};
 }
 
@@ -116,17 +116,17 @@ KernelCode code(const Problem& problem) {
     const AttentionRow row = row_of(problem);
     KernelCode code;
     code.entry = entry_of("attention_row", problem);
-    code.block = static_cast<int>(row.threads);
+    code.block = static_cast<int>(row.first.threads);
     code.cluster = cluster;
     code.grid = {Dim(row.heads * cluster)};
     code.shared_bytes = row.weight_bytes;
     code.text =
-        kernel_head(problem, code.entry, code.block) +
+        kernel_head(problem, code.entry, code.block, resident_blocks(row.all_bytes)) +
         fmt::format(
             "    AttentionRowOperands p;\n    p.x = (float*)in0, p.gamma = (float*)in1, p.beta = (float*)in2;\n"
             "    p.w = in3, p.b = (float*)in4, p.wo = in7, p.bo = (float*)in8, p.y = (float*)out0;\n"
             "    attention_row<{}, {}, {}, {}, {}, {}>(\n        p, {}, {}, [&](i64 of_head) {{\n",
-            stored_type(problem.inputs[w_input].dtype), row.width, row.depth, row.warps,
+            stored_type(problem.inputs[w_input].dtype), row.width, row.depth, row.first.warps,
             part_count(problem.inputs[x_input]), cluster,
             float_text(static_cast<float>(problem.attributes.number("eps"))),
             float_text(static_cast<float>(problem.attributes.number("scale")))) +

@@ -20,24 +20,24 @@ constexpr RowBlockMatrices matrices{w1_input, w2_input};
 
 /// How the hidden units are split among blocks (MlpRowPlan in kernels/cuda/text/mlp_row.cuh).
 struct MlpPlan {
-    std::int64_t width, hidden, units, warps, clusters, threads, weight_bytes, other_bytes;
+    std::int64_t width, hidden, units, clusters, weight_bytes, all_bytes;
+    RowProduct first;
 };
 
 MlpPlan mlp_plan(const Problem& problem) {
-    constexpr std::int64_t most_clusters = 16, most_warps = 12, least_units = 8, width_of_warp = 128;
+    constexpr std::int64_t most_blocks = row_block_clusters * cluster, units_multiple = 16;
     MlpPlan plan{};
     plan.width = problem.inputs[w1_input].shape[0].constant();
     plan.hidden = problem.inputs[w1_input].shape[1].constant();
-    const std::int64_t most_blocks = most_clusters * cluster;
-    plan.units = std::max((plan.hidden + most_blocks - 1) / most_blocks, std::int64_t{1});
-    plan.units = (plan.units + least_units - 1) / least_units * least_units;
     const auto element = static_cast<std::int64_t>(size_of(problem.inputs[w1_input].dtype));
-    const std::int64_t chunks = plan.units * element / 16, blocks = (plan.hidden + plan.units - 1) / plan.units;
-    plan.warps = std::max<std::int64_t>(std::min(most_warps / chunks, plan.width / width_of_warp), 1);
+    // Whole sectors of memory. The number of parts does not depend on the dtype: they are a layout of the result.
+    plan.units = std::max((plan.hidden + most_blocks - 1) / most_blocks, std::int64_t{1});
+    plan.units = (plan.units + units_multiple - 1) / units_multiple * units_multiple;
+    const std::int64_t blocks = (plan.hidden + plan.units - 1) / plan.units;
     plan.clusters = std::max<std::int64_t>((blocks + cluster - 1) / cluster, 1);
-    plan.threads = 32 * chunks * plan.warps;
-    plan.weight_bytes = plan.width * (plan.units * element + 16) + plan.units * plan.width * element;
-    plan.other_bytes = 4 * (4 * plan.width + (plan.warps + 1) * plan.units) + 64;
+    plan.first = row_product(plan.width, plan.units, element);
+    plan.weight_bytes = plan.first.bytes + plan.units * plan.width * element;
+    plan.all_bytes = plan.weight_bytes + 4 * (3 * plan.width + (plan.first.warps + 1) * plan.units) + 256;
     return plan;
 }
 
@@ -68,7 +68,7 @@ Refusal accepts_plain(const Problem& problem) {
     if (width % (4 * cluster) != 0 || width > 2048) return "needs rows of a multiple of 32 elements, at most 2048";
     if (hidden % 8 != 0 || hidden < 8) return "needs a multiple of 8 hidden units";
     const MlpPlan plan = mlp_plan(problem);
-    if (plan.threads > 1024 || plan.weight_bytes + plan.other_bytes > row_block_shared_bytes)
+    if (plan.first.threads > 1024 || plan.all_bytes > row_block_shared_bytes)
         return "needs weights of a block in shared memory";
     return {};
 }
@@ -89,17 +89,17 @@ KernelCode code(const Problem& problem) {
     const MlpPlan plan = mlp_plan(problem);
     KernelCode code;
     code.entry = entry_of("mlp_row", problem);
-    code.block = static_cast<int>(plan.threads);
+    code.block = static_cast<int>(plan.first.threads);
     code.cluster = cluster;
     code.grid = {Dim(plan.clusters * cluster)};
     code.shared_bytes = plan.weight_bytes;
-    code.text = kernel_head(problem, code.entry, code.block) +
+    code.text = kernel_head(problem, code.entry, code.block, resident_blocks(plan.all_bytes)) +
                 fmt::format(
                     "    MlpRowOperands p;\n    p.x = (float*)in0, p.gamma = (float*)in1, p.beta = (float*)in2;\n"
                     "    p.w1 = in3, p.b1 = (float*)in4, p.w2 = in5, p.b2 = (float*)in6, p.y = (float*)out0;\n"
                     "    mlp_row<{}, {}, {}, {}, {}, {}>(\n        p, {}, {},\n"
                     "        [](float value) {{ return {}(value); }});\n}}\n",
-                    stored_type(problem.inputs[w1_input].dtype), plan.width, plan.units, plan.warps,
+                    stored_type(problem.inputs[w1_input].dtype), plan.width, plan.units, plan.first.warps,
                     part_count(problem.inputs[x_input]), cluster, plan.hidden,
                     float_text(static_cast<float>(problem.attributes.number("eps"))),
                     activations.at(static_cast<std::size_t>(problem.attributes.integer("activation"))));
@@ -115,13 +115,13 @@ Cost cost(const Problem& problem) {
 std::vector<std::string> samples() {
     return {
         "mlp_block activation=(0) eps=1e-05 | f32[1,1,768] f32[768]! f32[768]! f32[768,3072]! f32[3072]! "
-        "f32[3072,768]! f32[768]! -> f32[1,1,768]@partial_sums.16",
+        "f32[3072,768]! f32[768]! -> f32[1,1,768]@partial_sums.12",
         "mlp_block activation=(0) eps=1e-05 | f32[1,768]@partial_sums.12 f32[768]! f32[768]! f16[768,3072]! "
-        "f32[3072]! f16[3072,768]! f32[768]! -> f32[1,768]@partial_sums.16",
+        "f32[3072]! f16[3072,768]! f32[768]! -> f32[1,768]@partial_sums.12",
         "mlp_block activation=(2) eps=1e-12 | f32[1,96] f32[96]! f32[96]! f32[96,56]! f32[56]! f32[56,96]! f32[96]! "
         "-> f32[1,96]",
         "mlp_block activation=(3) eps=0.01 | f32[1,32]@partial_sums.2 f32[32]! f32[32]! bf16[32,200]! f32[200]! "
-        "bf16[200,32]! f32[32]! -> f32[1,32]@partial_sums.4"};
+        "bf16[200,32]! f32[32]! -> f32[1,32]@partial_sums.2"};
 }
 
 }  // namespace

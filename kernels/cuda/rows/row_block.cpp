@@ -3,9 +3,24 @@
 #include "kernels/cuda/generate/problem_facts.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <utility>
 
 namespace cairn::kernels::cuda {
+
+int resident_blocks(std::int64_t shared_bytes) {
+    constexpr std::int64_t of_next = 64 * 1024;
+    return shared_bytes <= row_block_shared_bytes - of_next ? 2 : 1;
+}
+
+RowProduct row_product(std::int64_t width, std::int64_t columns, std::int64_t element) {
+    constexpr std::int64_t most_warps = 16, width_of_warp = 128;
+    const std::int64_t chunks = std::max<std::int64_t>(columns * element / 16, 1),
+                       most = std::max<std::int64_t>(std::min(most_warps / chunks, width / width_of_warp), 1),
+                       warps = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most)));
+    return {warps, 32 * chunks * warps, width * (chunks | 1) * 16};
+}
 
 Refusal row_block_input_refusal(const Problem& problem, const RowBlockMatrices& matrices,
                                 std::initializer_list<std::size_t> states) {

@@ -19,6 +19,21 @@ constexpr std::int64_t row_block_shared_bytes =
 /// The inputs that are matrices.
 using RowBlockMatrices = std::array<std::size_t, 2>;
 
+/// Clusters that run at once, a block on each multiprocessor: those of a cluster are in one group of multiprocessors, and
+/// an H100, with 132 of them, holds 15 clusters.
+constexpr std::int64_t row_block_clusters = 14;
+/// Blocks that a multiprocessor should hold at once, if one needs so many bytes of shared memory: two where it has room
+/// for a block of the next kernel, which loads weights meanwhile.
+int resident_blocks(std::int64_t shared_bytes);
+
+/// How a block multiplies a row of `width` elements with `columns` columns of a matrix whose elements have `element`
+/// bytes (kernels/cuda/text/row_product.cuh).
+struct RowProduct {
+    std::int64_t warps;           ///< for the columns that 16 bytes hold
+    std::int64_t threads, bytes;  ///< of the block, and of the columns in its shared memory
+};
+RowProduct row_product(std::int64_t width, std::int64_t columns, std::int64_t element);
+
 /// Why the inputs cannot be those of such a kernel; empty if they can. Input 0 is the row, of f32; weights are bound
 /// and dense, matrices of one dtype, f32, f16 or bf16, and others of f32. `states` are neither; their dtypes are not
 /// checked.

@@ -51,8 +51,8 @@ int register_budget(std::string_view id) {
                                  Budget{"cuda.attention_tile.", 168},
                                  Budget{"cuda.attention_bf16x6.", 255},
                                  Budget{"cuda.attention_f16", 255},
-                                 Budget{"cuda.attention_row.", 64},
-                                 Budget{"cuda.mlp_row.", 64}};
+                                 Budget{"cuda.attention_row.", 88},
+                                 Budget{"cuda.mlp_row.", 80}};
     for (const Budget& budget : budgets)
         if (id.starts_with(budget.prefix)) return budget.registers;
     return 32;

@@ -6,18 +6,14 @@
 #if defined(CAIRN_EMULATED) || __CUDA_ARCH__ >= 900
 
 /// Sizes and places in dynamic shared memory. `width` elements of the row; heads of `depth` elements, 32, 64 or 128;
-/// `warps` warps for the columns that 16 bytes of w hold.
+/// `warps` as of the product with w (kernels/cuda/text/row_product.cuh).
 template <class Weights, int width, int depth, int warps, int cluster>
 struct AttentionRowPlan {
-    static constexpr int element = 16 / Weights::count;  // bytes
     static constexpr int columns = depth / cluster, share = width / cluster;  // of each of q, k and v; of the result
-    static constexpr int part_chunks = columns / Weights::count, chunks = 3 * part_chunks;
-    static constexpr int threads = 32 * chunks * warps, all_warps = chunks * warps;
-    // An odd number of 16 bytes: 8 lanes read them from different banks.
-    static constexpr int w_pitch = (chunks | 1) * 16, w_bytes = width * w_pitch;
-    static constexpr int wo_chunks = share / Weights::count, wo_bytes = depth * share * element;
+    using First = RowProduct<Weights, width, 3 * columns, warps>;
+    static constexpr int element = 16 / Weights::count, threads = First::threads, all_warps = threads / 32;
     // The sums of groups take the place of w.
-    static constexpr int most_groups = w_bytes / (4 * share) < depth ? w_bytes / (4 * share) : depth;
+    static constexpr int most_groups = First::bytes / (4 * share) < depth ? First::bytes / (4 * share) : depth;
     static constexpr int groups = RowGroups<Weights, share, threads, most_groups>::count;
     // Lanes that attend to one key, four elements each.
     static constexpr int lanes = depth / 4;
@@ -81,90 +77,91 @@ CAIRN_DEVICE float merge_stored(const float* first, int at, float& largest, floa
 template <class Weights, int width, int depth, int warps, int x_parts, int cluster, class StateOf>
 CAIRN_DEVICE void attention_row(const AttentionRowOperands& p, float eps, float scale, const StateOf& state_of) {
     using Plan = AttentionRowPlan<Weights, width, depth, warps, cluster>;
+    using First = typename Plan::First;
     using Element = typename Weights::Element;
-    constexpr int count = Weights::count, columns = Plan::columns, share = Plan::share, threads = Plan::threads;
+    constexpr int columns = Plan::columns, share = Plan::share, threads = Plan::threads;
     constexpr int lanes = Plan::lanes, pitch = depth + 4;
     extern __shared__ __align__(16) unsigned char weights[];
-    unsigned char *const w = weights, *const wo = weights + Plan::w_bytes;
+    unsigned char *const w = weights, *const wo = weights + First::bytes;
     __shared__ __align__(16) float x[width];
-    __shared__ float gamma[width];
-    __shared__ float beta[width];
-    __shared__ float sums_of_columns[warps][3 * columns];
+    __shared__ __align__(16) float normal[width];
+    __shared__ float sums_of_warps[Plan::all_warps];
+    __shared__ float scratch[First::scratch];
     __shared__ float own[3 * columns];
     __shared__ __align__(16) float row[3][depth];  // q; in the last block also k and v
     __shared__ __align__(16) float of_warps[Plan::all_warps][pitch];
     __shared__ float received[cluster][pitch];
     __shared__ float seen[depth];
+    __shared__ u64 weights_received;
     __shared__ u64 row_received;
     __shared__ u64 states_received;
     const int t = threadIdx.x, warp = t / 32, lane = t % 32;
     const int rank = cluster_rank(), head = blockIdx.x / cluster, heads = gridDim.x / cluster;
     const bool is_last = rank == cluster - 1;
 
+    const bool wo_aligned = is_aligned(p.wo);
     if (t == 0) {
+        mbarrier_init(&weights_received, 1);
         mbarrier_init(&row_received, 1);
         mbarrier_init(&states_received, 1);
         mbarrier_init_fence();
+        mbarrier_expect(&weights_received, wo_aligned ? depth * share * Plan::element : 0);
         mbarrier_expect(&row_received, (is_last ? 3 : 1) * depth * 4);
         mbarrier_expect(&states_received, cluster * (depth + 2) * 4);
     }
-    const Element *const w_source = (const Element*)p.w, *const wo_source = (const Element*)p.wo;
-    const bool w_aligned = is_aligned(p.w), wo_aligned = is_aligned(p.wo);
-    // The column of w, or element of b, of column `at` of q (third 0), k or v.
-    const auto column_of = [&](int third, int at) { return (third * heads + head) * depth + rank * columns + at; };
-    for (int i = t; i < width * Plan::chunks; i += threads) {
-        const int r = i / Plan::chunks, chunk = i % Plan::chunks;
-        const int column = column_of(chunk / Plan::part_chunks, chunk % Plan::part_chunks * count);
-        copy_weights<Element>(w + r * Plan::w_pitch + chunk * 16, w_source + i64(r) * (3 * heads * depth) + column,
-                              w_aligned, true);
-    }
-    for (int i = t; i < depth * Plan::wo_chunks; i += threads) {
-        const int r = i / Plan::wo_chunks, at = i % Plan::wo_chunks * count;
-        copy_weights<Element>(wo + (r * share + at) * Plan::element,
-                              wo_source + i64(head * depth + r) * width + rank * share + at, wo_aligned, true);
-    }
-    commit_copies();
-    for (int i = t; i < width; i += threads) {
-        gamma[i] = load_f32(p.gamma + i);
-        beta[i] = load_f32(p.beta + i);
-    }
-    const float bias = t < 3 * columns ? load_f32(p.b + column_of(t / columns, t % columns)) : 0.0f;
+    __syncwarp();  // the first warp copies
+    // Neighbours of the head's q, then k, then v.
+    const float bias = First::load(w, p.w, 3 * heads * depth, p.b, [&](int i) -> i64 {
+        const int of_head = rank * 3 * columns + i;
+        return (of_head / depth * heads + head) * depth + of_head % depth;
+    });
+    copy_pieces<Element, threads>(
+        wo, depth, share * Plan::element, wo_aligned, &weights_received,
+        [&](int r) { return (const Element*)p.wo + i64(head * depth + r) * width + rank * share; });
+    const auto gamma = load_elements<width, threads>(p.gamma), beta = load_elements<width, threads>(p.beta);
+    const float bo = head == 0 && t < share ? load_f32(p.bo + rank * share + t) : 0.0f;
     __syncthreads();  // the barriers are initialised
     cluster_arrive_relaxed();
     cluster_wait();
 
     dependency_wait();
     trigger_dependents();
-    load_row<width, threads, x_parts>(x, p.x);
     const auto state = state_of(head);
     using Stored = typename decltype(state_of(head))::Stored;
-    wait_copies<0>();
-    __syncthreads();
-
-    multiply_norm<Weights, width, Plan::w_pitch>(x, row_moments<width>(x, eps), gamma, beta, w, sums_of_columns);
-    __syncthreads();
-    if (t < 3 * columns) {
-        const float value = column_sum(sums_of_columns, t) + bias;
-        const int third = t / columns, at = rank * columns + t % columns;
-        const auto stored = Stored::narrow(value);
-        own[t] = third == 0 ? value : Stored::widen(stored);
-        if (third == 1) state.new_k[at] = stored;
-        if (third == 2) state.new_v[at] = stored;
-    }
-    __syncthreads();
-    const auto send = [&](int third, int at, int to) {
-        store_async(map_shared(shared_address(&row[third][rank * columns + at]), to), own[third * columns + at],
-                    map_shared(shared_address(&row_received), to));
-    };
-    for (int i = t; i < columns * cluster; i += threads) send(0, i / cluster, i % cluster);
-    for (int i = t; i < 2 * columns; i += threads) send(1 + i / columns, i % columns, cluster - 1);
-    mbarrier_wait(&row_received, 0);
-
-    // The keys of this block. A group of lanes takes every `groups`-th.
+    // The keys of this block. A group of lanes takes every `groups`-th; its next key and value are on their way.
     constexpr int groups = threads / lanes;
     const int group = t / lanes, at = t % lanes * 4;
     const i64 keys_of_block = (state.keys + cluster - 1) / cluster;
     const i64 begin = smaller(rank * keys_of_block, state.keys), end = smaller(begin + keys_of_block, state.keys);
+    float4 next_k, next_v;
+    const auto load_key = [&](i64 key) {
+        const float4 zeros = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        next_k = key < end ? four_elements<Stored>(state.k + key * state.k_stride, at, depth, state.k_wide) : zeros;
+        next_v = key < end ? four_elements<Stored>(state.v + key * state.v_stride, at, depth, state.v_wide) : zeros;
+    };
+    load_key(begin + group);
+    load_norm<x_parts>(x, normal, sums_of_warps, p.x, gamma, beta, eps);
+    wait_copies<0>();
+    mbarrier_wait(&weights_received, 0);
+    __syncthreads();
+
+    First::multiply(w, scratch, normal, bias, [&](int i, float value) {
+        const int third = (rank * 3 * columns + i) / depth, at = (rank * 3 * columns + i) % depth;
+        const auto stored = Stored::narrow(value);
+        own[i] = third == 0 ? value : Stored::widen(stored);
+        if (third == 1) state.new_k[at] = stored;
+        if (third == 2) state.new_v[at] = stored;
+    });
+    __syncthreads();
+    // Elements of q go to all blocks, those of k and v to the last one.
+    for (int i = t; i < 3 * columns * cluster; i += threads) {
+        const int column = rank * 3 * columns + i / cluster, third = column / depth, to = i % cluster;
+        if (third == 0 || to == cluster - 1)
+            store_async(map_shared(shared_address(&row[third][column % depth]), to), own[i / cluster],
+                        map_shared(shared_address(&row_received), to));
+    }
+    mbarrier_wait(&row_received, 0);
+
     const float4 q = *(float4*)&row[0][at];
     OnlineSoftmaxState softmax = empty_softmax_state();
     const auto attend = [&](float4 k, float4 v, bool counts) {
@@ -172,13 +169,11 @@ CAIRN_DEVICE void attention_row(const AttentionRowOperands& p, float eps, float 
         for (int distance = lanes / 2; distance > 0; distance /= 2) dot += __shfl_xor_sync(all_lanes, dot, distance);
         if (counts) softmax = merged(softmax, {dot * scale, 1.0f, v});
     };
-    const float4 zeros = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#pragma unroll 2
+#pragma unroll 1
     for (i64 first = begin; first < end; first += groups) {
-        const i64 key = first + group;
-        const bool counts = key < end;
-        attend(counts ? four_elements<Stored>(state.k + key * state.k_stride, at, depth, state.k_wide) : zeros,
-               counts ? four_elements<Stored>(state.v + key * state.v_stride, at, depth, state.v_wide) : zeros, counts);
+        const float4 k = next_k, v = next_v;
+        load_key(first + groups + group);
+        attend(k, v, first + group < end);
     }
     if (is_last) attend(*(float4*)&row[1][at], *(float4*)&row[2][at], group == 0);
 
@@ -218,15 +213,13 @@ CAIRN_DEVICE void attention_row(const AttentionRowOperands& p, float eps, float 
     float* const sums = (float*)w;
     multiply_rows<Weights, share, depth, threads, Plan::groups>(seen, wo, sums);
     __syncthreads();
-    for (int i = t * 4; i < share; i += threads * 4) {
-        const float4 total = sum_of_groups<share, Plan::groups>(sums, i);
-        const float of_block[4] = {total.x, total.y, total.z, total.w};
-        for (int e = 0; e < 4; ++e) {
-            const int column = rank * share + i + e;
-            float value = of_block[e];
-            if (head == 0) value += x[column] + load_f32(p.bo + column);
-            p.y[i64(head) * width + column] = value;
-        }
+    // A thread for each column, whose bias it has.
+    for (int i = t; i < share; i += threads) {
+        const int column = rank * share + i;
+        float value = sums[i];
+        for (int of_group = 1; of_group < Plan::groups; ++of_group) value += sums[of_group * share + i];
+        if (head == 0) value += x[column] + (i == t ? bo : load_f32(p.bo + column));
+        p.y[i64(head) * width + column] = value;
     }
 }
 

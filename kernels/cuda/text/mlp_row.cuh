@@ -5,16 +5,13 @@
 #if defined(CAIRN_EMULATED) || __CUDA_ARCH__ >= 900
 
 /// Sizes and places in dynamic shared memory. `width` elements of the row; `units` hidden units a block, a multiple of
-/// 8; `warps` warps for the units that 16 bytes of w1 hold.
+/// those that 16 bytes hold; `warps` as of RowProduct.
 template <class Weights, int width, int units, int warps>
 struct MlpRowPlan {
-    static constexpr int element = 16 / Weights::count;  // bytes
-    static constexpr int chunks = units / Weights::count, threads = 32 * chunks * warps;
-    // Rows of w1 are so long that 8 lanes read 16 bytes from different banks.
-    static constexpr int w1_pitch = units * element + 16, w1_bytes = width * w1_pitch;
-    static constexpr int w2_chunks = width / Weights::count, w2_bytes = units * width * element;
+    using First = RowProduct<Weights, width, units, warps>;
+    static constexpr int element = 16 / Weights::count, threads = First::threads;
     // The sums of groups take the place of w1.
-    static constexpr int most_groups = w1_pitch / 4 < units ? w1_pitch / 4 : units;
+    static constexpr int most_groups = First::bytes / (4 * width) < units ? First::bytes / (4 * width) : units;
     static constexpr int groups = RowGroups<Weights, width, threads, most_groups>::count;
 };
 
@@ -27,58 +24,54 @@ struct MlpRowOperands {
 template <class Weights, int width, int units, int warps, int x_parts, int cluster, class Activation>
 CAIRN_DEVICE void mlp_row(const MlpRowOperands& p, int last, float eps, const Activation& activation) {
     using Plan = MlpRowPlan<Weights, width, units, warps>;
+    using First = typename Plan::First;
     using Element = typename Weights::Element;
-    constexpr int count = Weights::count, share = width / cluster;
+    constexpr int share = width / cluster;
     extern __shared__ __align__(16) unsigned char weights[];
-    unsigned char *const w1 = weights, *const w2 = weights + Plan::w1_bytes;
+    unsigned char *const w1 = weights, *const w2 = weights + First::bytes;
     __shared__ __align__(16) float x[width];
-    __shared__ float gamma[width];
-    __shared__ float beta[width];
+    __shared__ __align__(16) float normal[width];
+    __shared__ float of_warps[Plan::threads / 32];
     __shared__ __align__(16) float received[width];
-    __shared__ float sums_of_units[warps][units];
+    __shared__ float scratch[First::scratch];
     __shared__ float hidden[units];
+    __shared__ u64 weights_received;
     __shared__ u64 all_received;
     const int t = threadIdx.x;
     const int first = blockIdx.x * units, rank = cluster_rank();
+    const int valid = int(larger(smaller(last - first, units), 0));  // hidden units of this block
+    const bool w2_aligned = is_aligned(p.w2);
 
     if (t == 0) {
+        mbarrier_init(&weights_received, 1);
         mbarrier_init(&all_received, 1);
         mbarrier_init_fence();
+        mbarrier_expect(&weights_received, w2_aligned ? valid * width * Plan::element : 0);
         mbarrier_expect(&all_received, width * 4);
     }
-    const Element *const w1_source = (const Element*)p.w1, *const w2_source = (const Element*)p.w2;
-    const bool w1_aligned = is_aligned(p.w1), w2_aligned = is_aligned(p.w2);
-    for (int i = t; i < width * Plan::chunks; i += Plan::threads) {
-        const int row = i / Plan::chunks, at = i % Plan::chunks * count;
-        const bool valid = first + at < last;
-        copy_weights<Element>(w1 + row * Plan::w1_pitch + at * Plan::element,
-                              w1_source + (valid ? i64(row) * last + first + at : 0), w1_aligned, valid);
-    }
-    for (int i = t; i < units * Plan::w2_chunks; i += Plan::threads) {
-        const int unit = i / Plan::w2_chunks, at = i % Plan::w2_chunks * count;
-        const bool valid = first + unit < last;
-        copy_weights<Element>(w2 + (unit * width + at) * Plan::element,
-                              w2_source + (valid ? i64(first + unit) * width + at : 0), w2_aligned, valid);
-    }
-    commit_copies();
-    for (int i = t; i < width; i += Plan::threads) {
-        gamma[i] = load_f32(p.gamma + i);
-        beta[i] = load_f32(p.beta + i);
-    }
-    const float bias = t < units && first + t < last ? load_f32(p.b1 + first + t) : 0.0f;
-    __syncthreads();  // the barrier is initialised
+    __syncwarp();  // the first warp copies
+    const float b1 =
+        First::load(w1, p.w1, last, p.b1, [&](int i) -> i64 { return first + i < last ? first + i : -1; });
+    if (valid > 0)
+        copy_pieces<Element, Plan::threads>(w2, 1, valid * width * Plan::element, w2_aligned, &weights_received,
+                                            [&](int) { return (const Element*)p.w2 + i64(first) * width; });
+    for (int i = valid * width + t; i < units * width; i += Plan::threads) ((Element*)w2)[i] = Element(0);
+    const auto gamma = load_elements<width, Plan::threads>(p.gamma), beta = load_elements<width, Plan::threads>(p.beta);
+    const bool adds_row = blockIdx.x < cluster;
+    const float b2 = adds_row && t < share ? load_f32(p.b2 + rank * share + t) : 0.0f;
+    __syncthreads();  // the barriers are initialised
     cluster_arrive_relaxed();
     cluster_wait();
 
     dependency_wait();
     trigger_dependents();
-    load_row<width, Plan::threads, x_parts>(x, p.x);
+    load_norm<x_parts>(x, normal, of_warps, p.x, gamma, beta, eps);
     wait_copies<0>();
+    mbarrier_wait(&weights_received, 0);
     __syncthreads();
 
-    multiply_norm<Weights, width, Plan::w1_pitch>(x, row_moments<width>(x, eps), gamma, beta, w1, sums_of_units);
-    __syncthreads();
-    if (t < units) hidden[t] = first + t < last ? activation(column_sum(sums_of_units, t) + bias) : 0.0f;
+    First::multiply(w1, scratch, normal, b1,
+                    [&](int unit, float value) { hidden[unit] = first + unit < last ? activation(value) : 0.0f; });
     __syncthreads();
     float* const sums = (float*)w1;
     multiply_rows<Weights, width, units, Plan::threads, Plan::groups>(hidden, w2, sums);
@@ -94,7 +87,7 @@ CAIRN_DEVICE void mlp_row(const MlpRowOperands& p, int last, float eps, const Ac
         float total = received[i];
         for (int from = 1; from < cluster; ++from) total += received[from * share + i];
         const int at = rank * share + i;
-        if (blockIdx.x < cluster) total += x[at] + load_f32(p.b2 + at);
+        if (adds_row) total += x[at] + (i == t ? b2 : load_f32(p.b2 + at));
         p.y[i64(blockIdx.x / cluster) * width + at] = total;
     }
 }

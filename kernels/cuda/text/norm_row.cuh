@@ -1,5 +1,4 @@
-// The norm of one row, and products of it with columns of a matrix in shared memory: what the kernels for one row of a
-// transformer share.
+// Rows, weights in shared memory and their products: what the kernels for one row of a transformer share.
 
 /// Copies 16 bytes to shared memory, asynchronously if the source is aligned; zeros if not `valid`.
 template <class Element>
@@ -9,64 +8,98 @@ CAIRN_DEVICE void copy_weights(void* target, const void* source, bool aligned, b
         ((Element*)target)[i] = valid ? ((const Element*)source)[i] : Element(0);
 }
 
-/// Loads a row from memory, or the sum of its parts, to shared memory aligned to 16 bytes.
-template <int width, int threads, int parts>
-CAIRN_DEVICE void load_row(float* row, float* source) {
-    const bool aligned = is_aligned(source);
-    for (int i = threadIdx.x * 4; i < width; i += threads * 4) {
-        if (aligned) {
-            *(uint4*)&row[i] = sum_of_wide_parts<parts>(source + i, width);
-        } else {
-            for (int e = 0; e < 4; ++e) row[i + e] = sum_of_parts<parts>(source + i + e, width);
-        }
+/// Copies pieces of `bytes`, a multiple of 16, of bound weights to shared memory, one after another: source(i) is that
+/// of piece i. Aligned ones in bulk, by the first warp; the mbarrier receives their bytes. Others, unless `aligned`, by
+/// all threads, for which a barrier of the block follows.
+template <class Element, int threads, class Source>
+CAIRN_DEVICE void copy_pieces(unsigned char* target, int count, int bytes, bool aligned, u64* received,
+                              const Source& source) {
+    if (aligned) {
+        for (int i = threadIdx.x; threadIdx.x < 32 && i < count; i += 32)
+            copy_bulk_async(target + i * bytes, source(i), bytes, received);
+        return;
     }
+    const int elements = bytes / int(sizeof(Element));
+    for (int i = threadIdx.x; i < count * elements; i += threads)
+        ((Element*)target)[i] = source(i / elements)[i % elements];
 }
 
-/// Mean of a row, and 1 / sqrt(variance + eps).
-struct RowMoments {
-    float mean, scale;
+/// What each of `threads` threads has of a vector: groups of four neighbours.
+template <int width, int threads>
+struct ThreadElements {
+    static constexpr int groups = (width / 4 + threads - 1) / threads;
+    float value[groups][4];
+
+    /// The place of a group; not below `width`: there is none.
+    CAIRN_DEVICE int place(int group) { return 4 * (int(threadIdx.x) + threads * group); }
 };
 
-/// The moments of a row in shared memory, computed by every warp for itself.
-template <int width>
-CAIRN_DEVICE RowMoments row_moments(const float* row, float eps) {
-    const int lane = threadIdx.x % 32;
-    float sum = 0.0f, squares = 0.0f;
-#pragma unroll 8
-    for (int i = lane; i < width; i += 32) sum += row[i];
-    const float mean = warp_sum(sum) / float(width);
-#pragma unroll 8
-    for (int i = lane; i < width; i += 32) squares += (row[i] - mean) * (row[i] - mean);
-    return {mean, 1.0f / sqrtf(warp_sum(squares) / float(width) + eps)};
-}
-
-/// Products of the norm of a row with columns of a matrix in shared memory, whose rows are `pitch` bytes apart: 16
-/// bytes of each row are a chunk. Each chunk is multiplied by `warps` warps, each of which takes a slice of the row; their
-/// sums are in `sums`, [warps][columns].
-template <class Weights, int width, int pitch, int warps, int columns>
-CAIRN_DEVICE void multiply_norm(const float* row, const RowMoments& moments, const float* gamma, const float* beta,
-                                const unsigned char* matrix, float (&sums)[warps][columns]) {
-    constexpr int count = Weights::count;
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, chunk = warp / warps;
-    float of_columns[count] = {};
-#pragma unroll 4
-    for (int i = warp % warps * 32 + lane; i < width; i += 32 * warps) {
-        const float value = (row[i] - moments.mean) * moments.scale * gamma[i] + beta[i];
-        float w[count];
-        Weights::unpack(*(uint4*)(matrix + i * pitch + chunk * 16), w);
+/// Loads a bound vector, before the dependency wait.
+template <int width, int threads>
+CAIRN_DEVICE ThreadElements<width, threads> load_elements(const float* source) {
+    ThreadElements<width, threads> elements = {};
+    const bool aligned = is_aligned(source);
 #pragma unroll
-        for (int e = 0; e < count; ++e) of_columns[e] = fmaf(value, w[e], of_columns[e]);
+    for (int group = 0; group < elements.groups; ++group) {
+        const int place = elements.place(group);
+        if (place >= width) continue;
+        const uint4 bits = aligned ? load_16_bytes(source + place) : uint4{};
+#pragma unroll
+        for (int e = 0; e < 4; ++e) elements.value[group][e] = aligned ? 0.0f : load_f32(source + place + e);
+        if (!aligned) continue;
+        elements.value[group][0] = __uint_as_float(bits.x), elements.value[group][1] = __uint_as_float(bits.y);
+        elements.value[group][2] = __uint_as_float(bits.z), elements.value[group][3] = __uint_as_float(bits.w);
     }
-    const int column = warp_scatter_sums(of_columns);
-    if (column >= 0) sums[warp % warps][chunk * count + column] = of_columns[0];
+    return elements;
 }
 
-/// The sum of one column over the warps that multiplied it.
-template <int warps, int columns>
-CAIRN_DEVICE float column_sum(const float (&sums)[warps][columns], int column) {
-    float total = sums[0][column];
-    for (int w = 1; w < warps; ++w) total += sums[w][column];
-    return total;
+/// Loads a row from memory, or the sum of its parts, to shared memory aligned to 16 bytes, and its norm as well. A
+/// barrier of the block follows; `scratch` has an element a warp.
+template <int parts, int width, int threads>
+CAIRN_DEVICE void load_norm(float* row, float* normal, float* scratch, const float* source,
+                            const ThreadElements<width, threads>& gamma, const ThreadElements<width, threads>& beta,
+                            float eps) {
+    using Elements = ThreadElements<width, threads>;
+    const bool aligned = is_aligned(source);
+    Elements x = {};
+    float sum = 0.0f, squares = 0.0f;
+#pragma unroll
+    for (int group = 0; group < Elements::groups; ++group) {
+        const int place = Elements::place(group);
+        if (place >= width) continue;
+        float(&four)[4] = x.value[group];
+        if (aligned) {
+            const uint4 bits = sum_of_wide_parts<parts>(source + place, width);
+            four[0] = __uint_as_float(bits.x), four[1] = __uint_as_float(bits.y);
+            four[2] = __uint_as_float(bits.z), four[3] = __uint_as_float(bits.w);
+        } else {
+#pragma unroll 1
+            for (int e = 0; e < 4; ++e) row[place + e] = sum_of_parts<parts>(source + place + e, width);
+            for (int e = 0; e < 4; ++e) four[e] = row[place + e];
+        }
+        *(float4*)&row[place] = make_float4(four[0], four[1], four[2], four[3]);
+        sum += (four[0] + four[1]) + (four[2] + four[3]);
+    }
+    const float mean = block_sum<threads>(sum, scratch) / float(width);
+#pragma unroll
+    for (int group = 0; group < Elements::groups; ++group) {
+        if (Elements::place(group) >= width) continue;
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+            x.value[group][e] -= mean;
+            squares = fmaf(x.value[group][e], x.value[group][e], squares);
+        }
+    }
+    const float scale = 1.0f / sqrtf(block_sum<threads>(squares, scratch) / float(width) + eps);
+#pragma unroll
+    for (int group = 0; group < Elements::groups; ++group) {
+        if (Elements::place(group) >= width) continue;
+        float four[4];
+#pragma unroll
+        for (int e = 0; e < 4; ++e)
+            four[e] = fmaf(x.value[group][e] * scale, gamma.value[group][e], beta.value[group][e]);
+        *(float4*)&normal[Elements::place(group)] = make_float4(four[0], four[1], four[2], four[3]);
+    }
 }
 
 /// Products of a vector in shared memory with `width` columns of a matrix of `depth` rows there, whose rows are dense.
