@@ -25,7 +25,7 @@ struct MlpPlan {
 };
 
 MlpPlan mlp_plan(const Problem& problem) {
-    constexpr std::int64_t most_blocks = row_block_clusters * cluster, units_multiple = 16;
+    constexpr std::int64_t most_blocks = resident_clusters * cluster, units_multiple = 16;
     MlpPlan plan{};
     plan.width = problem.inputs[w1_input].shape[0].constant();
     plan.hidden = problem.inputs[w1_input].shape[1].constant();

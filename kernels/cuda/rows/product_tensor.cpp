@@ -19,8 +19,7 @@ namespace {
 
 constexpr int threads = 256, cluster = 8;
 constexpr std::int64_t tile_rows = 64;
-// As many blocks as run at a time: one on each multiprocessor.
-constexpr std::int64_t resident_blocks = 132;
+constexpr std::int64_t resident_blocks = resident_clusters * cluster;
 
 /// Stated error of a product; 0: exact.
 constexpr double error_of(TensorFormat format) {

@@ -19,9 +19,6 @@ constexpr std::int64_t row_block_shared_bytes =
 /// The inputs that are matrices.
 using RowBlockMatrices = std::array<std::size_t, 2>;
 
-/// Clusters that run at once, a block on each multiprocessor: those of a cluster are in one group of multiprocessors, and
-/// an H100, with 132 of them, holds 15 clusters.
-constexpr std::int64_t row_block_clusters = 14;
 /// Blocks that a multiprocessor should hold at once, if one needs so many bytes of shared memory: two where it has room
 /// for a block of the next kernel, which loads weights meanwhile.
 int resident_blocks(std::int64_t shared_bytes);

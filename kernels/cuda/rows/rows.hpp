@@ -2,6 +2,7 @@
 
 #include "cairn/kernel.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,10 @@ using WorkCost = Cost (*)(const Problem& problem);
 /// `cuda.<family>.<definition>@1`.
 Kernel cuda_row(std::string_view family, std::string_view definition, std::string_view dtype, Accepts accepts,
                 Code code, WorkCost cost, std::vector<std::string> samples);
+
+/// Clusters of 8 blocks that run at once, a block on each multiprocessor: those of a cluster are in one group of
+/// multiprocessors, and an H100, with 132 of them, holds 15 clusters.
+constexpr std::int64_t resident_clusters = 14;
 
 /// Multiprocessors of the device per multiprocessor that a grid of `blocks` blocks keeps busy; at least 1. Arithmetic
 /// takes longer by this factor than with a grid that fills the device.
