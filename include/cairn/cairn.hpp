@@ -7,6 +7,7 @@
 #include "cairn/composites.hpp"
 #include "cairn/context.hpp"
 #include "cairn/dequantize.hpp"
+#include "cairn/device_stream.hpp"
 #include "cairn/devices.hpp"
 #include "cairn/dlpack.hpp"
 #include "cairn/elements.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/context.hpp"
+#include "cairn/device_stream.hpp"
 #include "cairn/elements.hpp"
 #include "cairn/explanation.hpp"
 #include "cairn/gguf.hpp"
@@ -133,12 +134,6 @@ struct VerifiedError {
     bool fell_back = false;
 };
 
-/// A stream of a device, owned by the host program.
-struct DeviceStream {
-    Device device = Device::cuda();
-    void* handle = nullptr;  ///< a CUstream, which is a cudaStream_t, too; null: the default stream
-};
-
 /// Options of one run.
 struct RunOptions {
     /// Checked between instructions, or between groups of them that a GPU runs as one (ContextOptions::cuda_graphs); a
@@ -148,10 +143,9 @@ struct RunOptions {
     /// program that verifies another.
     ProgressSink progress = {};
     bool profile = false;  ///< time each instruction; see CompiledGraph::profile()
-    /// The stream in which the run works on its device: behind what the host program has submitted there, and before
-    /// what it submits there later. It belongs to the primary context of the device, which the CUDA runtime uses.
-    /// Empty: a stream of Cairn's own. Throws Error(argument) for a device that the Context does not use, and for a
-    /// stream that is being captured into a graph.
+    /// The stream, owned by the host program, in which the run works on its device: behind what the host program has
+    /// submitted there, and before what it submits there later. Empty: a stream of Cairn's own. Throws Error(argument)
+    /// for a device that the Context does not use, and for a stream that is being captured into a graph.
     std::optional<DeviceStream> stream = {};
     /// False: the run returns when its last part on a GPU is submitted, and CompiledGraph::wait() waits for that. Until
     /// then the elements of its inputs must stay as they are, and its results may be read by work in its stream alone.

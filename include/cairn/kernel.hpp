@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/args.hpp"
+#include "cairn/device_stream.hpp"
 #include "cairn/features.hpp"
 #include "cairn/graph.hpp"
 #include "cairn/knobs.hpp"
@@ -90,7 +91,8 @@ struct KernelCode {
     Dim shared_bytes = 0;      ///< dynamic shared memory of a block
 };
 
-/// A kernel: one implementation of a Definition. All functions must be pure; `run` is called from many threads.
+/// A kernel: one implementation of a Definition, as exactly one of `run`, `code` and `enqueue`. All functions must be
+/// pure; `run` is called from many threads.
 struct Kernel {
     std::string id;          ///< unique id, `device.family.definition.dtype@version`: `cpu.avx2.layer_norm.f32@1`
     std::string definition;  ///< an atomic op's name, a Definition's name, `elementwise`, `fused`, or `pack`
@@ -106,7 +108,24 @@ struct Kernel {
     /// operands: sums are made in an order that depends on sizes only. An index that is out of range is reported
     /// (`report_failure`) and not followed. `check_kernel` tests all of this on the device of a Context.
     KernelFunction<KernelCode(const Problem& problem)> code;
-    int compute_capability = 80;  ///< that `code` needs: 90 for 9.0; older devices do not use the kernel
+    /// On a GPU, instead of `run` and `code`: a function of the host that submits the work to a stream, by a call of a
+    /// library (cuBLASLt, cuDNN) or as launches of kernels that the program has compiled itself. Operands and workspace
+    /// are in the memory of the device, shapes and strides are the current ones, and the primary context of the device
+    /// is current.
+    ///
+    ///     kernel.enqueue = [](const Args& args, const DeviceStream& stream) {
+    ///         launch_my_kernel(args.inputs[0].data, args.outputs[0].data, args.inputs[0].shape[0],
+    ///                          static_cast<cudaStream_t>(stream.handle));
+    ///     };
+    ///
+    /// It submits to that stream only, or to streams that fork from it and join it again before the function returns.
+    /// It does not wait and does not allocate. The stream may be one that is captured into a CUDA graph, from which
+    /// later runs repeat what was submitted: the function is called again only when an address, shape, stride or
+    /// attribute has changed, and memory of the host that its work reads must live as long as `prepared`. It is not
+    /// called where no output has elements. Results are the same bits in every run whose operands are aligned alike; an
+    /// index that is out of range cannot be reported. An exception reaches the caller of the run.
+    KernelFunction<void(const Args& args, const DeviceStream& stream)> enqueue = {};
+    int compute_capability = 80;  ///< that it needs on a GPU: 90 for 9.0; older devices do not use the kernel
     /// True if each thread of `code` calls dependency_wait() before it first accesses memory, bound inputs apart, and
     /// trigger_dependents() only after that. In a CUDA graph its launch may then begin before the one before has ended
     /// (programmatic dependent launch, from compute capability 9.0 on). `check_kernel` does not verify it.
@@ -140,7 +159,7 @@ struct Kernel {
     /// larger is not used again.
     KernelFunction<double(const Problem& problem)> error;
     /// Called at compile time and when a program is loaded, never in a run: once for all instructions of a program with
-    /// the same Problem. The result is passed to `run` as Args::prepared. Null: nothing to prepare.
+    /// the same Problem. The result is passed to `run` or `enqueue` as Args::prepared. Null: nothing to prepare.
     KernelFunction<std::shared_ptr<const void>(const Problem& problem, int threads)> prepare;
     /// Tunable parameters. Each setting counts as a kernel of its own wherever kernels are named, timed or stored; its
     /// id lists the values that are not the first: `cpu.panel_avx512.linear.f32@1{depth=512}`. The functions above may

@@ -5,9 +5,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,9 +41,11 @@ private:
     std::vector<std::pair<std::string, std::int64_t>> values_;
 };
 
-/// A function of a kernel: a plain function or, for a kernel with knobs, one with the Setting as its last parameter.
+/// A function of a kernel: a plain function, a function object, or, for a kernel with knobs, one of these with the
+/// Setting as its last parameter. Copies share a function object, which several threads may call at once.
 ///
 ///     kernel.prepare = [](const Problem& problem, int threads, const Setting& setting) { ... };
+///     kernel.enqueue = [handle](const Args& args, const DeviceStream& stream) { ... };
 template <typename F>
 class KernelFunction;
 /// A function of a kernel with parameters A and result R.
@@ -58,21 +62,38 @@ public:
     template <typename F>
     requires std::convertible_to<F, R (*)(A..., const Setting&)> KernelFunction(F function)
     noexcept : set_(function) {}
+    /// A function object that does not depend on the setting.
+    template <typename F>
+    requires(std::is_class_v<F> && !std::convertible_to<F, R (*)(A...)> && std::is_invocable_r_v<R, const F&, A...>)
+        KernelFunction(F function)
+        : object_(std::make_shared<const std::function<R(A...)>>(std::move(function))) {}
+    /// A function object that depends on the setting.
+    template <typename F>
+    requires(std::is_class_v<F> && !std::convertible_to<F, R (*)(A..., const Setting&)> &&
+             std::is_invocable_r_v<R, const F&, A..., const Setting&>) KernelFunction(F function)
+        : set_object_(std::make_shared<const std::function<R(A..., const Setting&)>>(std::move(function))) {}
 
     /// Calls the function with the setting it is bound to.
     R operator()(A... asked) const {
-        return set_ == nullptr ? plain_(asked...) : set_(asked..., bound_ == nullptr ? Setting() : *bound_);
+        if (plain_ != nullptr) return plain_(asked...);
+        if (object_ != nullptr) return (*object_)(asked...);
+        const Setting none;
+        const Setting& setting = bound_ == nullptr ? none : *bound_;
+        return set_ != nullptr ? set_(asked..., setting) : (*set_object_)(asked..., setting);
     }
     /// True if there is a function to call.
-    explicit operator bool() const noexcept { return plain_ != nullptr || set_ != nullptr; }
+    explicit operator bool() const noexcept {
+        return plain_ != nullptr || object_ != nullptr || set_ != nullptr || set_object_ != nullptr;
+    }
     /// Binds the function to a setting. A Context does this for its kernels.
     void bind(const std::shared_ptr<const Setting>& setting) {
-        if (set_ != nullptr) bound_ = setting;
+        if (set_ != nullptr || set_object_ != nullptr) bound_ = setting;
     }
     /// True if both are the same function with the same setting.
     friend bool operator==(const KernelFunction& a, const KernelFunction& b) noexcept {
         const bool same_setting = a.bound_ == b.bound_ || (a.bound_ && b.bound_ && *a.bound_ == *b.bound_);
-        return a.plain_ == b.plain_ && a.set_ == b.set_ && same_setting;
+        return a.plain_ == b.plain_ && a.set_ == b.set_ && a.object_ == b.object_ && a.set_object_ == b.set_object_ &&
+               same_setting;
     }
     /// True if there is no function.
     friend bool operator==(const KernelFunction& function, std::nullptr_t) noexcept { return !function; }
@@ -80,6 +101,8 @@ public:
 private:
     R (*plain_)(A...) = nullptr;
     R (*set_)(A..., const Setting&) = nullptr;
+    std::shared_ptr<const std::function<R(A...)>> object_;
+    std::shared_ptr<const std::function<R(A..., const Setting&)>> set_object_;
     std::shared_ptr<const Setting> bound_;
 };
 

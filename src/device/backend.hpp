@@ -40,6 +40,7 @@ struct TimedCalls {
     /// As in KernelLaunch.
     const void* code = nullptr;
     std::array<unsigned, 3> grid{1, 1, 1};
+    const Kernel* enqueued = nullptr;
     std::size_t copy_bytes = 0;
     std::span<const std::int64_t> symbols = {};  ///< as in Backend::record
 };
@@ -89,7 +90,8 @@ public:
                                                              const CompileRequest& request = {}) = 0;
     /// The binary that code of compile() was loaded from; null on a device whose kernels have no text.
     virtual std::shared_ptr<const KernelBinary> binary(const void* code) const;
-    /// True if its kernels are texts (Kernel::code), false if they are functions (Kernel::run).
+    /// True if its kernels are texts or submit to its streams (Kernel::code, Kernel::enqueue), false if they are
+    /// functions that compute (Kernel::run).
     virtual bool compiles_kernels() const noexcept { return false; }
     /// Prepares launches to be run as one unit. `symbols` are the values of the program's symbols; kernels with code
     /// read them. Both lists must stay where they are as long as the command buffer lives.

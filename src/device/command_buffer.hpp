@@ -12,6 +12,10 @@
 #include <optional>
 #include <span>
 
+namespace cairn::inline v0 {
+struct Kernel;
+}
+
 /// Kernel launches that a device runs as one unit.
 namespace cairn::device {
 
@@ -27,7 +31,11 @@ struct KernelLaunch {
     /// the number of blocks along each axis. A grid without blocks launches nothing.
     const void* code = nullptr;
     std::array<unsigned, 3> grid{1, 1, 1};
-    /// For a copy between such a device and the host, which has no code: bytes of its one input and of its one output,
+    /// For such a device, in place of `run` and `code`: a kernel of the caller whose `enqueue` submits the work, and
+    /// the number of values in `args.dims`.
+    const Kernel* enqueued = nullptr;
+    int dims = 0;
+    /// For a copy between such a device and the host, which has neither: bytes of its one input and of its one output,
     /// both dense.
     std::size_t copy_bytes = 0;
 };

@@ -11,6 +11,12 @@
 
 namespace cairn::device {
 
+/// True for a kernel that is neither a function nor code: a copy between the host and a device
+/// (KernelLaunch::copy_bytes).
+inline bool is_host_copy(const Kernel& kernel) noexcept {
+    return kernel.run == nullptr && !kernel.code && !kernel.enqueue;
+}
+
 /// A kernel with code that is to be compiled for a Problem, whose sizes may have symbols.
 struct KernelToCompile {
     const Kernel* kernel;

@@ -62,23 +62,25 @@ void check_forms(const Context::Impl& impl) {
         if (kernel.device == Device::cpu || !has_device(impl.kernels.devices, kernel.device)) continue;
         const device::Backend* const backend = impl.opened(kernel.device);
         const bool takes_code = backend != nullptr && backend->compiles_kernels();
-        if (takes_code == (kernel.code != nullptr)) continue;
-        throw Error(ErrorKind::argument, "context",
-                    "kernel " + kernel.id +
-                        (takes_code ? " has no code, but device " + to_string(kernel.device) + " runs code alone"
-                                    : " has code, which needs device " + to_string(kernel.device) +
-                                          ": it is simulated, because it has rates and is not opened"));
+        if (takes_code == (kernel.run == nullptr)) continue;
+        throw Error(
+            ErrorKind::argument, "context",
+            "kernel " + kernel.id +
+                (takes_code
+                     ? " has neither code nor enqueue, but device " + to_string(kernel.device) + " runs these alone"
+                     : std::string(kernel.code ? " has code" : " has enqueue") + ", which needs device " +
+                           to_string(kernel.device) + ": it is simulated, because it has rates and is not opened"));
     }
 }
 
-/// Leaves out kernels whose code is for newer devices, such as one of several forms for different devices.
-void leave_out_newer_code(Context::Impl& impl) {
+/// Leaves out kernels that are for newer devices, such as one of several forms for different devices.
+void leave_out_newer_kernels(Context::Impl& impl) {
     const auto text = [](int capability) {
         return std::to_string(capability / 10) + '.' + std::to_string(capability % 10);
     };
     for (const DeviceBackend& other : impl.other_backends)
         std::erase_if(impl.kernels.kernels, [&](const Kernel& kernel) {
-            if (kernel.device != other.device || !kernel.code || other.compute_capability == 0 ||
+            if (kernel.device != other.device || (!kernel.code && !kernel.enqueue) || other.compute_capability == 0 ||
                 kernel.compute_capability <= other.compute_capability)
                 return false;
             impl.log(LogLevel::info, kernel.id + " needs compute capability " + text(kernel.compute_capability) +
@@ -105,7 +107,7 @@ Context make_context(ContextOptions options, std::vector<DeviceBackend> devices)
     for (DeviceBackend& other : impl->other_backends) append(impl->kernels, std::move(other.kernels));
     append(impl->kernels, std::move(built_in));
     check_forms(*impl);
-    leave_out_newer_code(*impl);
+    leave_out_newer_kernels(*impl);
     if (impl->options.reference_only)
         std::erase_if(impl->kernels.kernels, [](const Kernel& kernel) { return !is_kept_reference_only(kernel); });
     impl->timings = std::make_unique<TimingDb>(

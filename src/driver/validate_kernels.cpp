@@ -113,11 +113,15 @@ private:
     void check(const Kernel& kernel) const {
         if (!is_valid_name(kernel.id))
             refuse("the kernel id \"{}\" is empty or holds what text forms cannot", kernel.id);
-        const bool is_code = kernel.code != nullptr;
-        if ((kernel.run == nullptr && !is_code) || kernel.accepts == nullptr)
-            refuse("kernel {} lacks run or accepts", kernel.id);
-        if (is_code && kernel.device == Device::cpu)
+        const bool has_code = kernel.code != nullptr, enqueues = kernel.enqueue != nullptr;
+        const int forms = int{kernel.run != nullptr} + int{has_code} + int{enqueues};
+        if (forms == 0 || kernel.accepts == nullptr)
+            refuse("kernel {} lacks accepts, or run, code and enqueue", kernel.id);
+        if (forms > 1) refuse("kernel {} has more than one of run, code and enqueue", kernel.id);
+        if (has_code && kernel.device == Device::cpu)
             refuse("kernel {} has code, which the CPU does not run", kernel.id);
+        if (enqueues && kernel.device == Device::cpu)
+            refuse("kernel {} has enqueue, but the CPU has no stream", kernel.id);
         if (const FeatureSet missing = missing_prerequisites(kernel.needs); !missing.empty())
             refuse("kernel {} needs {} without {}, which that requires", kernel.id, to_string(kernel.needs),
                    to_string(missing));

@@ -268,6 +268,8 @@ private:
                                     instruction.inputs,
                                     instruction.outputs};
         launch.code = instruction.code.get();
+        if (instruction.kernel->enqueue) launch.enqueued = instruction.kernel;
+        launch.dims = instruction.dim_count;
         for (std::size_t axis = 0; axis < launch.grid.size(); ++axis)
             if (const int size = instruction.grid[axis]; size >= 0)
                 launch.grid[axis] =

@@ -35,6 +35,8 @@ Frame::Frame(const LinkedProgram& program, const Context::Impl& context) : progr
              instruction.inputs,
              instruction.outputs});
         launches_.back().code = instruction.code.get();
+        if (instruction.kernel->enqueue) launches_.back().enqueued = instruction.kernel;
+        launches_.back().dims = instruction.dim_count;
         backends_.push_back(&context.backend(instruction.kernel->device));
     }
     for (const Device device : program.devices()) arena_bytes_[device] = 0;

@@ -1,5 +1,6 @@
 #include "runtime/program_set.hpp"
 
+#include "device/compiled_kernel.hpp"
 #include "graph/types/hash.hpp"
 
 #include <fmt/format.h>
@@ -105,10 +106,11 @@ LinkedInstruction LinkedProgram::link(const program::Instruction& instruction, c
         if (const auto* list = std::get_if<std::vector<Dim>>(&attribute.value))
             dims.insert(dims.end(), list->begin(), list->end());
     linked.dims = entries(dims);
+    linked.dim_count = static_cast<int>(dims.size());
     linked.workspace = instruction.workspace;
     if (linked.kernel->prepare != nullptr) linked.prepared = prepared(*linked.kernel, instruction, context);
     codes.add(*linked.kernel, instruction.problem, program_->symbols.get());
-    linked.is_host_copy = linked.kernel->run == nullptr && linked.kernel->code == nullptr;
+    linked.is_host_copy = device::is_host_copy(*linked.kernel);
     return linked;
 }
 

@@ -89,7 +89,7 @@ struct LinkedInstruction {
     const Kernel* kernel = nullptr;
     std::shared_ptr<const void> prepared;
     int first_operand = 0, inputs = 0, outputs = 0;  ///< operands are contiguous, inputs first
-    int dims = 0;                                    ///< first entry of its attribute values in the size table
+    int dims = 0, dim_count = 0;                     ///< first entry of its attribute values in the size table
     int workspace = -1;                              ///< buffer, or -1
     std::shared_ptr<const void> code;                ///< KernelLaunch::code; null: none
     std::array<int, 3> grid{-1, -1, -1};             ///< size expressions of its grid; -1: 1

@@ -96,28 +96,40 @@ TEST(Context, KernelsOfTheWrongFormForTheirDeviceAreNamed) {
               "because it has rates and is not opened");
     Kernel function = text;
     function.code = nullptr;
+    function.enqueue = [](const Args&, const DeviceStream&) {};
+    options.extra.kernels = {function};
+    EXPECT_EQ(refusal_of(options),
+              "[context] kernel own.exp@1 has enqueue, which needs device cuda: it is simulated, "
+              "because it has rates and is not opened");
+    function.enqueue = nullptr;
     function.run = [](const Args&, Team&) {};
     options.extra.kernels = {function};
     EXPECT_EQ(refusal_of(options), "");
     test::TextBackend* backend = nullptr;
     EXPECT_NO_THROW(test::with_text_device({text}, backend));
     EXPECT_EQ(test::message([&] { (void)test::with_text_device({function}, backend); }),
-              "[context] kernel own.exp@1 has no code, but device cuda runs code alone");
+              "[context] kernel own.exp@1 has neither code nor enqueue, but device cuda runs these alone");
 }
 
-TEST(Context, CodeForANewerDeviceIsNotUsed) {
-    Kernel old =
+TEST(Context, KernelsForANewerDeviceAreNotUsed) {
+    const Kernel old =
         test::text_kernel("own.exp@1", "exp", [](const Problem& problem) { return test::text_code(problem, "exp"); });
-    Kernel newer = old;
-    newer.id = "own.exp@2";
-    newer.compute_capability = 90;
-    std::string log;
-    ContextOptions options;
-    options.log = [&](LogLevel, std::string_view line) { log += line; };
-    test::TextBackend* backend = nullptr;
-    const Context context = test::with_text_device({newer, old}, backend, options);
-    EXPECT_EQ(context.kernels().kernels[0].id, "own.exp@1");
-    EXPECT_EQ(log, "own.exp@2 needs compute capability 9.0, but device cuda has 8.0: it is not used");
+    for (const bool enqueues : {false, true}) {
+        Kernel newer = old;
+        newer.id = "own.exp@2";
+        newer.compute_capability = 90;
+        if (enqueues) {
+            newer.code = nullptr;
+            newer.enqueue = [](const Args&, const DeviceStream&) {};
+        }
+        std::string log;
+        ContextOptions options;
+        options.log = [&](LogLevel, std::string_view line) { log += line; };
+        test::TextBackend* backend = nullptr;
+        const Context context = test::with_text_device({newer, old}, backend, options);
+        EXPECT_EQ(context.kernels().kernels[0].id, "own.exp@1");
+        EXPECT_EQ(log, "own.exp@2 needs compute capability 9.0, but device cuda has 8.0: it is not used");
+    }
 }
 
 }  // namespace

@@ -84,8 +84,17 @@ TEST(ValidateKernels, InvalidKernelsAreRefusedByName) {
         {[](KernelSet& s) { s.kernels[0].id = ""; }, "the kernel id \"\" is empty or holds"},
         {[](KernelSet& s) { s.kernels[1].id = "my.floor@1"; }, "two kernels have the id my.floor@1"},
         {[](KernelSet& s) { s.kernels[0].id = cpu_kernels().kernels[0].id; }, "two kernels have the id cpu."},
-        {[](KernelSet& s) { s.kernels[0].run = nullptr; }, "kernel my.floor@1 lacks run or accepts"},
-        {[](KernelSet& s) { s.kernels[0].accepts = nullptr; }, "kernel my.floor@1 lacks run or accepts"},
+        {[](KernelSet& s) { s.kernels[0].run = nullptr; },
+         "kernel my.floor@1 lacks accepts, or run, code and enqueue"},
+        {[](KernelSet& s) { s.kernels[0].accepts = nullptr; },
+         "kernel my.floor@1 lacks accepts, or run, code and enqueue"},
+        {[](KernelSet& s) { s.kernels[0].enqueue = [](const Args&, const DeviceStream&) {}; },
+         "kernel my.floor@1 has more than one of run, code and enqueue"},
+        {[](KernelSet& s) {
+             s.kernels[0].run = nullptr;
+             s.kernels[0].enqueue = [](const Args&, const DeviceStream&) {};
+         },
+         "kernel my.floor@1 has enqueue, but the CPU has no stream"},
         {[](KernelSet& s) { s.kernels[0].definition = "flor"; }, "my.floor@1 is for the unknown definition flor"},
         {[](KernelSet& s) { s.kernels[0].samples = {"floor | f32[8"}; }, "a sample of my.floor@1 does not parse: "},
         {[](KernelSet& s) { s.kernels[0].samples = {"ceil | f32[8] -> f32[8]"}; },

@@ -49,6 +49,7 @@ private:
     void check_cost(const Problem& problem);
 
     void compare(const TestCase& test_case);
+    void compare_misaligned(const TestCase& test_case, int threads, double error_bound, const std::string& place);
     void compare_with_definition(const TestCase& test_case, const RunResult& once, double error_bound,
                                  const std::string& place);
     std::string difference_beyond_roundoff(const TestCase& test_case, const interpreter::Value& value, std::size_t i);

@@ -24,7 +24,7 @@ std::vector<std::int64_t> dims_of(const Problem& sized) {
 enum class HostSide { none, inputs, outputs };
 
 HostSide host_side_of(const Kernel& kernel, const Problem& problem) {
-    if (kernel.run != nullptr || kernel.definition != "copy_to") return HostSide::none;
+    if (!device::is_host_copy(kernel)) return HostSide::none;
     const bool is_upload = types::device_of_code(problem.attributes.integer("device")) == kernel.device;
     return is_upload ? HostSide::inputs : HostSide::outputs;
 }
@@ -43,7 +43,16 @@ RunOutcome KernelRunner::run(const KernelCall& call) {
     const Problem sized = at_sizes(call.problem, call.sizes);
     const std::vector<std::int64_t> dims = dims_of(sized);
     std::shared_ptr<const void> prepared;
-    if (call.kernel.prepare) prepared = call.kernel.prepare(call.problem, call.threads);
+    if (call.kernel.prepare) {
+        try {
+            prepared = call.kernel.prepare(call.problem, call.threads);
+        } catch (...) {
+            if (call.kernel.run != nullptr) throw;
+            RunOutcome outcome;
+            outcome.fault = " cannot be prepared: " + text_of(std::current_exception());
+            return outcome;
+        }
+    }
     std::size_t bytes = 0;
     if (call.kernel.workspace)
         bytes = static_cast<std::size_t>(call.kernel.workspace(call.problem, call.threads).evaluate(call.sizes));
@@ -80,7 +89,10 @@ RunOutcome KernelRunner::run(const KernelCall& call) {
         launch.code = call.compiled->code.get();
         for (std::size_t axis = 0; axis < std::min(call.compiled->grid.size(), launch.grid.size()); ++axis)
             launch.grid[axis] = static_cast<unsigned>(call.compiled->grid[axis].evaluate(call.sizes));
-    } else if (call.kernel.run == nullptr) {
+    } else if (call.kernel.enqueue) {
+        launch.enqueued = &call.kernel;
+        launch.dims = static_cast<int>(dims.size());
+    } else if (device::is_host_copy(call.kernel)) {
         launch.copy_bytes = call.inputs[0].size();
         launch.bytes = static_cast<std::int64_t>(2 * launch.copy_bytes);
     }

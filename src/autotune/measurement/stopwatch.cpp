@@ -17,7 +17,7 @@ CompiledCall call_of(const Kernel& kernel, const Problem& problem, const device:
         call.code = compiled->code;
         for (std::size_t axis = 0; axis < compiled->grid.size(); ++axis)
             call.grid[axis] = static_cast<unsigned>(compiled->grid[axis].constant());
-    } else if (kernel.run == nullptr) {
+    } else if (device::is_host_copy(kernel)) {
         call.copy_bytes = static_cast<std::size_t>(element_count(problem.inputs[0].shape).constant()) *
                           size_of(problem.inputs[0].dtype);
     }
@@ -36,6 +36,7 @@ double Stopwatch::time(std::int64_t calls) {
     timed.code = call_.code.get();
     timed.grid = call_.grid;
     timed.copy_bytes = call_.copy_bytes;
+    if (kernel_.enqueue) timed.enqueued = &kernel_;
     std::optional<device::Failure> failure;
     double seconds = 0;
     with_kernel_errors(kernel_, [&] { seconds = backend_.time(timed, failure); });

@@ -1,6 +1,7 @@
 #include "device/cuda/bound_launch.hpp"
 
 #include "cairn/error.hpp"
+#include "cairn/kernel.hpp"
 
 #include <fmt/format.h>
 
@@ -44,13 +45,32 @@ void BoundLaunch::set_operand(std::size_t i, const TensorArg& operand, CudaDevic
 
 void BoundLaunch::bind(const KernelLaunch& launch, CudaDevice& device) {
     kernel_ = static_cast<const CudaKernel*>(launch.code);
-    if (kernel_ == nullptr) return bind_copy(launch, device);
-    if (kernel_->device != &device) throw InternalError("cuda", "the kernel was compiled for another device");
+    function_ = launch.enqueued;
+    if (kernel_ == nullptr && function_ == nullptr) return bind_copy(launch, device);
+    if (kernel_ != nullptr && kernel_->device != &device)
+        throw InternalError("cuda", "the kernel was compiled for another device");
     const auto inputs = static_cast<std::size_t>(launch.inputs), outputs = static_cast<std::size_t>(launch.outputs);
     for (std::size_t i = 0; i < inputs; ++i) set_operand(i, launch.args.inputs[i], device);
     for (std::size_t i = 0; i < outputs; ++i) set_operand(inputs + i, launch.args.outputs[i], device);
     set_address(inputs + outputs, launch.args.workspace, device);
+    if (function_ != nullptr) return bind_function(launch);
     arguments_.grid = launch.grid;
+}
+
+void BoundLaunch::bind_function(const KernelLaunch& launch) {
+    function_args_ = launch.args;
+    arguments_.sizes.clear();
+    const auto add = [&](const std::int64_t* sizes, int count) {
+        arguments_.sizes.insert(arguments_.sizes.end(), sizes, sizes + count);
+    };
+    const auto add_operand = [&](const TensorArg& operand) {
+        add(operand.shape, operand.rank);
+        add(operand.strides, operand.rank);
+    };
+    std::for_each_n(launch.args.inputs, launch.inputs, add_operand);
+    std::for_each_n(launch.args.outputs, launch.outputs, add_operand);
+    add(launch.args.dims, launch.dims);
+    has_elements_ = std::any_of(launch.args.outputs, launch.args.outputs + launch.outputs, has_elements);
 }
 
 void BoundLaunch::bind_copy(const KernelLaunch& launch, CudaDevice& device) {
@@ -61,12 +81,13 @@ void BoundLaunch::bind_copy(const KernelLaunch& launch, CudaDevice& device) {
 }
 
 bool BoundLaunch::has_work() const noexcept {
+    if (function_ != nullptr) return has_elements_;
     if (kernel_ == nullptr) return arguments_.copy.bytes() > 0;
     return arguments_.grid[0] > 0 && arguments_.grid[1] > 0 && arguments_.grid[2] > 0;
 }
 
 bool BoundLaunch::stays_on_device(const CudaDevice& device) const noexcept {
-    if (kernel_ != nullptr) return true;
+    if (kernel_ != nullptr || function_ != nullptr) return true;
     const LinearCopy& copy = arguments_.copy;
     return device.addresses().contains(copy.source(), copy.bytes()) &&
            device.addresses().contains(copy.target(), copy.bytes());
@@ -81,6 +102,7 @@ void** BoundLaunch::parameters() {
 
 void BoundLaunch::submit(CudaDevice& device, StreamHandle stream) {
     if (!has_work()) return;
+    if (function_ != nullptr) return function_->enqueue(function_args_, {device.device(), stream});
     if (kernel_ == nullptr) return arguments_.copy.submit(device, stream);
     submit_kernel(device, stream, arguments_.grid);
 }
@@ -113,10 +135,20 @@ void BoundLaunch::capture(CudaDevice& device, StreamHandle stream, const BoundLa
         const std::array<unsigned, 3> least{kernel_->cluster, 1, 1};
         return submit_kernel(device, stream, has_work() ? arguments_.grid : least, is_dependent);
     }
+    if (function_ != nullptr) return capture_function(device, stream);
     if (has_work()) return submit(device, stream);
     const std::byte* const source = device.addresses().find(arguments_.copy.source());
     const std::byte* const target = device.addresses().find(arguments_.copy.target());
     device.calls().call(&DriverTable::copy_on_device, address_of(target), address_of(source), std::size_t{1}, stream);
+}
+
+void BoundLaunch::capture_function(CudaDevice& device, StreamHandle stream) {
+    if (!has_work()) return;
+    submit(device, stream);
+    CaptureStatus status = CaptureStatus::none;
+    device.calls().call(&DriverTable::capture_status, stream, &status);
+    if (status != CaptureStatus::active)
+        throw Error(ErrorKind::argument, "cuda", "its function makes a call that a captured stream does not permit");
 }
 
 void BoundLaunch::set(ExecutableGraph& graph, GraphNodeHandle node) {

@@ -126,28 +126,47 @@ bool CudaCommands::finish(Submission& submission) {
 }
 
 bool CudaCommands::prepare_graphs(Submission& submission) {
+    if (!is_pending_) replaced_.clear();
     if (!is_captured_ && !capture_graphs(submission)) return false;
-    for (CapturedLaunches& graph : graphs_)
-        for (std::size_t i = graph.first; i < graph.end(); ++i) {
-            const auto update = [&] {
-                bound_[i].bind(launches()[i], *device_);
-                graph.launches[i - graph.first].update(bound_[i], graph.graph);
-            };
-            if (!attempt(submission, *device_, static_cast<std::int64_t>(i), update)) return false;
-        }
+    for (CapturedLaunches& graph : graphs_) {
+        for (std::size_t i = graph.first; i < graph.end(); ++i)
+            if (!bind(i, submission)) return false;
+        if (is_outdated(graph) && !capture_again(graph, submission)) return false;
+        for (std::size_t i = graph.first; i < graph.end(); ++i)
+            if (!attempt(submission, *device_, static_cast<std::int64_t>(i),
+                         [&] { graph.launches[i - graph.first].update(bound_[i], graph.graph); }))
+                return false;
+    }
     return true;
+}
+
+bool CudaCommands::bind(std::size_t launch, Submission& submission) {
+    return attempt(submission, *device_, static_cast<std::int64_t>(launch),
+                   [&] { bound_[launch].bind(launches()[launch], *device_); });
+}
+
+bool CudaCommands::has_function(std::size_t first, std::size_t end) const {
+    return std::any_of(launches().begin() + static_cast<std::ptrdiff_t>(first),
+                       launches().begin() + static_cast<std::ptrdiff_t>(end),
+                       [](const KernelLaunch& launch) { return launch.enqueued != nullptr; });
+}
+
+bool CudaCommands::is_outdated(const CapturedLaunches& graph) const {
+    if (graph.is_unknown) return true;
+    for (std::size_t i = graph.first; i < graph.end(); ++i)
+        if (graph.launches[i - graph.first].is_outdated(bound_[i])) return true;
+    return false;
 }
 
 bool CudaCommands::capture_graphs(Submission& submission) {
     for (std::size_t i = 0; i < bound_.size(); ++i)
-        if (!attempt(submission, *device_, static_cast<std::int64_t>(i),
-                     [&] { bound_[i].bind(launches()[i], *device_); }))
-            return false;
+        if (!bind(i, submission)) return false;
     std::vector<CapturedLaunches> graphs;
     for (std::size_t first = 0; first < bound_.size();) {
         std::size_t end = first;
         while (end < bound_.size() && bound_[end].stays_on_device(*device_)) ++end;
-        if (end - first >= min_captured && !capture(first, end, graphs, submission)) return false;
+        const bool is_graph = end - first >= min_captured || has_function(first, end);
+        if (is_graph && !capture(first, end, graphs, submission)) return false;
         first = std::max(end, first + 1);
     }
     graphs_ = std::move(graphs);
@@ -155,20 +174,38 @@ bool CudaCommands::capture_graphs(Submission& submission) {
     return true;
 }
 
-bool CudaCommands::capture(std::size_t first, std::size_t end, std::vector<CapturedLaunches>& graphs,
-                           Submission& submission) {
+bool CudaCommands::capture_launches(std::size_t first, std::size_t end, std::vector<CapturedLaunch>& captured,
+                                    GraphHandle& graph, Submission& submission) {
+    // A library may load its kernels when they are first called.
+    const CaptureMode mode = has_function(first, end) ? CaptureMode::relaxed : CaptureMode::thread_local_mode;
     std::optional<StreamCapture> stream;
-    if (!attempt(submission, *device_, -1, [&] { stream.emplace(*device_); })) return false;
-    std::vector<CapturedLaunch> captured;
+    if (!attempt(submission, *device_, -1, [&] { stream.emplace(*device_, mode); })) return false;
     for (std::size_t i = first; i < end; ++i)
         if (!attempt(submission, *device_, static_cast<std::int64_t>(i), [&] {
                 captured.emplace_back(bound_[i], i > first ? &bound_[i - 1] : nullptr, *device_, *stream);
             }))
             return false;
-    return attempt(submission, *device_, -1, [&] {
-        ExecutableGraph graph(device_, stream->end(), stream_);
-        graphs.push_back({first, std::move(captured), std::move(graph)});
-    });
+    return attempt(submission, *device_, -1, [&] { graph = stream->end(); });
+}
+
+bool CudaCommands::capture(std::size_t first, std::size_t end, std::vector<CapturedLaunches>& graphs,
+                           Submission& submission) {
+    std::vector<CapturedLaunch> captured;
+    GraphHandle handle = nullptr;
+    return capture_launches(first, end, captured, handle, submission) && attempt(submission, *device_, -1, [&] {
+               ExecutableGraph graph(device_, handle, stream_);
+               graphs.push_back({first, std::move(captured), std::move(graph)});
+           });
+}
+
+bool CudaCommands::capture_again(CapturedLaunches& graph, Submission& submission) {
+    std::vector<CapturedLaunch> captured;
+    GraphHandle handle = nullptr;
+    return capture_launches(graph.first, graph.end(), captured, handle, submission) &&
+           attempt(submission, *device_, -1, [&] {
+               std::optional<ExecutableGraph> replaced = graph.replace(std::move(captured), handle, device_, stream_);
+               if (replaced && is_pending_) replaced_.push_back(std::move(*replaced));
+           });
 }
 
 bool CudaCommands::prepare(Submission& submission) {

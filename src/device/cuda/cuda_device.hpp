@@ -41,6 +41,7 @@ public:
     CudaDevice(const CudaDevice&) = delete;
     CudaDevice& operator=(const CudaDevice&) = delete;
 
+    Device device() const { return Device::cuda(index_); }
     const DeviceProperties& properties() const noexcept { return properties_; }
     DriverCalls& calls() noexcept { return calls_; }
     /// Its stream. It does not wait for the null stream of the host program.

@@ -61,6 +61,16 @@ public:
         check((*driver_.*function)(arguments...), symbol_of(function));
     }
 
+    /// The same for a function that may return `refused` without having done anything: false then.
+    template <class Function, class... Arguments>
+    bool call_unless(Result refused, Function DriverTable::*function, Arguments... arguments) {
+        throw_if_lost();
+        const Result result = (*driver_.*function)(arguments...);
+        if (result == refused) return false;
+        check(result, symbol_of(function));
+        return true;
+    }
+
     /// Calls stream_query or event_query. False if the work is not complete; throws like call().
     template <class Handle>
     bool is_complete(Result (*DriverTable::*query)(Handle), Handle handle) {

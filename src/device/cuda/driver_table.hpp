@@ -93,6 +93,8 @@ namespace cairn::device::cuda {
       (GraphExecHandle exec, GraphNodeHandle node, const Copy3D* copy, ContextHandle context)) \
     X(cuGraphNodeSetEnabled, graph_node_set_enabled, \
       (GraphExecHandle exec, GraphNodeHandle node, unsigned is_enabled)) \
+    X(cuGraphExecUpdate_v2, graph_exec_update, \
+      (GraphExecHandle exec, GraphHandle graph, GraphUpdateResult* result)) \
     X(cuGraphExecDestroy, graph_exec_destroy, (GraphExecHandle exec)) \
     X(cuGraphDestroy, graph_destroy, (GraphHandle graph))
 // clang-format on

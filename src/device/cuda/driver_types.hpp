@@ -70,6 +70,7 @@ enum class Result : unsigned {
     mps_max_connections_reached = 809,
     mps_client_terminated = 810,
     stream_capture_invalidated = 901,
+    graph_update_refused = 910,  ///< of cuGraphExecUpdate, which has changed nothing
     invalid_cluster_size = 912,
     unknown = 999,
 };
@@ -202,6 +203,12 @@ struct KernelNodeParameters {
     void** extra;
     KernelHandle kernel;    ///< used only without a function
     ContextHandle context;  ///< ignored with a function
+};
+
+/// Why an executable graph cannot be updated; `reason` is a CUgraphExecUpdateResult.
+struct GraphUpdateResult {
+    unsigned reason;
+    GraphNodeHandle node, from_node;
 };
 
 /// What a node of a graph waits for in one before it; all zero: for its completion.

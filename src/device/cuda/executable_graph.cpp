@@ -28,6 +28,13 @@ ExecutableGraph::~ExecutableGraph() {
 ExecutableGraph::ExecutableGraph(ExecutableGraph&& other) noexcept
     : device_(std::move(other.device_)), graph_(other.graph_), executable_(other.executable_) {}
 
+ExecutableGraph& ExecutableGraph::operator=(ExecutableGraph&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(graph_, other.graph_);
+    std::swap(executable_, other.executable_);
+    return *this;
+}
+
 void ExecutableGraph::launch(StreamHandle stream) {
     device_->calls().call(&DriverTable::graph_launch, executable_, stream);
 }
@@ -40,6 +47,21 @@ void ExecutableGraph::set(GraphNodeHandle node, const Copy3D& copy) {
 }
 void ExecutableGraph::set_enabled(GraphNodeHandle node, bool is_enabled) {
     device_->calls().call(&DriverTable::graph_node_set_enabled, executable_, node, is_enabled ? 1U : 0U);
+}
+
+bool ExecutableGraph::update(GraphHandle graph) {
+    DriverCalls& calls = device_->calls();
+    GraphUpdateResult result = {};
+    try {
+        if (!calls.call_unless(Result::graph_update_refused, &DriverTable::graph_exec_update, executable_, graph,
+                               &result))
+            return false;
+    } catch (...) {
+        calls.release(&DriverTable::graph_destroy, graph);
+        throw;
+    }
+    calls.release(&DriverTable::graph_destroy, graph);
+    return true;
 }
 
 }  // namespace cairn::device::cuda

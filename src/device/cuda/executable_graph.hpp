@@ -15,7 +15,7 @@ public:
     ExecutableGraph(std::shared_ptr<CudaDevice> device, GraphHandle graph, StreamHandle stream);
     ~ExecutableGraph();
     ExecutableGraph(ExecutableGraph&& other) noexcept;
-    ExecutableGraph& operator=(ExecutableGraph&&) = delete;
+    ExecutableGraph& operator=(ExecutableGraph&& other) noexcept;
 
     /// Submits the graph to a stream. Its launches run one after another, in whatever streams.
     void launch(StreamHandle stream);
@@ -24,6 +24,10 @@ public:
     void set(GraphNodeHandle node, const KernelNodeParameters& kernel);
     void set(GraphNodeHandle node, const Copy3D& copy);
     void set_enabled(GraphNodeHandle node, bool is_enabled);
+    /// Gives each node what the same node of `graph` does, for later launches. Nodes stay as they are otherwise: their
+    /// handles, and whether they are enabled. False if the driver refuses, which it does where the graphs differ in
+    /// more than the parameters of nodes; nothing has changed then. Owns the graph unless it returns false.
+    bool update(GraphHandle graph);
 
 private:
     std::shared_ptr<CudaDevice> device_;

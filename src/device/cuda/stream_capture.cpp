@@ -9,11 +9,11 @@
 
 namespace cairn::device::cuda {
 
-StreamCapture::StreamCapture(CudaDevice& device) : device_(device) {
+StreamCapture::StreamCapture(CudaDevice& device, CaptureMode mode) : device_(device) {
     DriverCalls& calls = device.calls();
     calls.call(&DriverTable::stream_create, &stream_, stream_non_blocking);
     try {
-        calls.call(&DriverTable::capture_begin, stream_, CaptureMode::thread_local_mode);
+        calls.call(&DriverTable::capture_begin, stream_, mode);
     } catch (...) {
         calls.release(&DriverTable::stream_destroy, stream_);
         throw;

@@ -29,6 +29,7 @@ public:
         launch_.outputs = calls.outputs;
         launch_.code = calls.code;
         launch_.grid = calls.grid;
+        launch_.enqueued = calls.enqueued;
         launch_.copy_bytes = calls.copy_bytes;
     }
 
@@ -43,7 +44,8 @@ public:
     void submit_as_graphs() {
         std::int64_t done = 0;
         do {
-            StreamCapture capture(*device_);
+            StreamCapture capture(*device_,
+                                  launch_.enqueued != nullptr ? CaptureMode::relaxed : CaptureMode::thread_local_mode);
             if (done == 0) begin_.capture(capture.stream());
             const BoundLaunch* previous = nullptr;
             for (const std::int64_t end = std::min(count_, done + max_captured_calls); done < end; ++done) {
@@ -83,7 +85,7 @@ double time_calls(const std::shared_ptr<CudaDevice>& device, const TimedCalls& c
     CallSequence sequence(device, calls, program);
     try {
         program.submit_symbols(device->stream());
-        if (graphs && calls.code != nullptr)
+        if (graphs && (calls.code != nullptr || calls.enqueued != nullptr))
             sequence.submit_as_graphs();
         else
             sequence.submit();

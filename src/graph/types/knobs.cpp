@@ -29,6 +29,7 @@ void set_to(const Values& values, Kernel& kernel) {
     kernel.prepare.bind(setting);
     kernel.redundant.bind(setting);
     kernel.code.bind(setting);
+    kernel.enqueue.bind(setting);
     kernel.output_layout.bind(setting);
 }
 

@@ -1,5 +1,6 @@
 #include "device/cuda/captured_launches.hpp"
 
+#include "cairn/kernel.hpp"
 #include "tests/device/cpu/allocations.hpp"
 #include "tests/device/cuda/commands_fixture.hpp"
 
@@ -50,7 +51,7 @@ TEST_F(CapturedLaunchesTest, TheFirstRunCapturesAndLaterOnesLaunchTheGraphAlone)
     const std::string launch = "cuLaunchKernelEx", info = "cuStreamGetCaptureInfo_v3";
     EXPECT_THAT(calls_of_run(),
                 ElementsAre("cuStreamCreate", "cuStreamBeginCapture_v2", launch, info, launch, info, launch, info,
-                            "cuStreamEndCapture", "cuGraphInstantiateWithFlags", "cuGraphUpload", "cuStreamDestroy_v2",
+                            "cuStreamEndCapture", "cuStreamDestroy_v2", "cuGraphInstantiateWithFlags", "cuGraphUpload",
                             "cuMemsetD32Async", "cuMemsetD32Async", launch_graph, wait_for_stream));
     EXPECT_THAT(ran, ElementsAre(0, 1, 2));
     EXPECT_THAT(calls_of_run(), ElementsAre(launch_graph, wait_for_stream));
@@ -415,6 +416,14 @@ TEST_F(CapturedLaunchesTest, ARunAllocatesNothing) {
     symbols = {1};
     record("nnn");
     add_copy(one_operand, host_target, 4);
+    const std::array<std::int64_t, 2> sizes{1, 1};
+    const TensorArg with_sizes{one_operand.data, &sizes[0], &sizes[1], 1};
+    Kernel own;
+    own.enqueue = [](const Args&, const DeviceStream&) {};
+    KernelLaunch& enqueued = launches.emplace_back();
+    enqueued.args.outputs = &with_sizes;
+    enqueued.outputs = 1;
+    enqueued.enqueued = &own;
     record("");
     EXPECT_EQ(run().thrown, nullptr);
     Submission steady, changed;

@@ -84,6 +84,7 @@ std::shared_ptr<const DriverTable> make_table() {
     CAIRN_STAND_IN(graph_exec_set_kernel)
     CAIRN_STAND_IN(graph_exec_set_copy)
     CAIRN_STAND_IN(graph_node_set_enabled)
+    CAIRN_STAND_IN(graph_exec_update)
     CAIRN_STAND_IN(graph_exec_destroy)
     CAIRN_STAND_IN(graph_destroy)
 #undef CAIRN_STAND_IN
@@ -106,6 +107,12 @@ void StandInDriver::add_kernel(const std::string& name, StandInKernel kernel) {
 void StandInDriver::on_module_load(std::function<Result(const void* image, StandInKernels& kernels)> load) {
     const std::scoped_lock lock(state_->mutex);
     state_->on_module_load = std::move(load);
+}
+
+Result StandInDriver::submit(void* stream, std::function<void()> work) {
+    const std::scoped_lock lock(state_->mutex);
+    if (const std::optional<Result> result = state_->enter(library_work)) return *result;
+    return state_->submit_library_work(static_cast<StreamHandle>(stream), std::move(work));
 }
 
 void StandInDriver::set_copy_seconds(double copy, double byte) {
@@ -145,6 +152,10 @@ std::string StandInDriver::failed_call() const {
 std::vector<std::string> StandInDriver::violations() const {
     const std::scoped_lock lock(state_->mutex);
     return state_->violations;
+}
+void StandInDriver::forget_violations() {
+    const std::scoped_lock lock(state_->mutex);
+    state_->violations.clear();
 }
 std::vector<std::string> StandInDriver::leaks() const {
     const std::scoped_lock lock(state_->mutex);

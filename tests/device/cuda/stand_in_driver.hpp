@@ -62,6 +62,11 @@ public:
     /// this module alone has.
     void on_module_load(std::function<Result(const void* image, StandInKernels& kernels)> load);
 
+    /// Submits work to a stream, which may be captured, as a library would that launches kernels of its own: `work`
+    /// runs when the device would run it, and may use memory(). A call of the driver by this name.
+    static constexpr const char* library_work = "library work";
+    Result submit(void* stream, std::function<void()> work);
+
     /// Seconds that a copy takes, and each of its bytes: 0 unless set.
     void set_copy_seconds(double copy, double byte);
     /// The clock of the device: seconds that launches and copies have taken so far.
@@ -79,6 +84,8 @@ public:
 
     /// Broken rules.
     std::vector<std::string> violations() const;
+    /// Of a test that breaks rules on purpose.
+    void forget_violations();
     /// Objects that have not been freed.
     std::vector<std::string> leaks() const;
     /// Contexts on the stack of this thread.

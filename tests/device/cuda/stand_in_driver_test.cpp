@@ -239,6 +239,56 @@ protected:
     GraphNodeHandle kernel_node = nullptr, copy_node = nullptr, event_node = nullptr;
 };
 
+TEST_F(StandInGraph, AnUpdateTakesTheParametersOfAGraphWithTheSameNodes) {
+    const auto captured = [&](unsigned grid_x, unsigned cluster, bool has_copy) {
+        GraphHandle again = nullptr;
+        LaunchAttribute attribute = {};
+        attribute.id = LaunchAttributeId::cluster_dimension;
+        attribute.value.cluster_dimension = {cluster, 1, 1};
+        const LaunchConfig config = {grid_x, 1, 1, 32, 1, 1, 0, stream, &attribute, 1};
+        table.capture_begin(stream, CaptureMode::thread_local_mode);
+        table.launch(&config, function, parameters, nullptr);
+        if (has_copy)
+            table.copy_on_device(memory + 16, memory, 4, stream);
+        else
+            table.set_bytes(memory + 16, 0, 4, stream);
+        table.event_record_with_flags(event, stream, event_record_external);
+        table.capture_end(stream, &again);
+        return again;
+    };
+    table.graph_node_set_enabled(exec, copy_node, 0);
+    GraphUpdateResult result = {};
+    const GraphHandle right = captured(4, 1, true);
+    EXPECT_EQ(table.graph_exec_update(exec, right, &result), Result::success);
+    table.graph_destroy(right);
+    table.set_bytes(memory, 'a', 4, stream);
+    table.set_bytes(memory + 16, 'b', 4, stream);
+    launch();
+    char read[5] = {};
+    table.copy_to_host(read, memory + 16, 4, stream);
+    EXPECT_THAT(seen, ElementsAre(std::pair(9, 4U)));
+    EXPECT_STREQ(read, "bbbb") << "the copy is still disabled";
+    table.graph_node_set_enabled(exec, copy_node, 1);
+    launch();
+    table.copy_to_host(read, memory + 16, 4, stream);
+    EXPECT_STREQ(read, "aaaa");
+    for (const GraphHandle other : {captured(4, 2, true), captured(4, 1, false)}) {
+        EXPECT_EQ(table.graph_exec_update(exec, other, &result), Result::graph_update_refused);
+        EXPECT_NE(result.node, nullptr);
+        table.graph_destroy(other);
+    }
+    GraphHandle empty = nullptr;
+    table.capture_begin(stream, CaptureMode::thread_local_mode);
+    table.capture_end(stream, &empty);
+    EXPECT_EQ(table.graph_exec_update(exec, empty, &result), Result::graph_update_refused);
+    launch();
+    EXPECT_EQ(seen.back(), std::pair(9, 4U)) << "a refused update changes nothing";
+    EXPECT_THAT(driver.violations(), IsEmpty());
+    table.graph_destroy(empty);
+    EXPECT_EQ(table.graph_exec_update(exec, empty, &result), Result::invalid_value);
+    expect_violation("an unknown graph is updated");
+}
+
 TEST_F(StandInGraph, ParametersAreThoseOfTheCaptureUntilTheyAreSet) {
     launch();
     table.graph_launch(exec, stream);

@@ -113,6 +113,28 @@ Result StandInDriver::State::graph_launch(GraphExecHandle exec, StreamHandle str
     });
     return Result::success;
 }
+Result StandInDriver::State::graph_exec_update(GraphExecHandle exec, GraphHandle graph, GraphUpdateResult* result) {
+    // Values of CUgraphExecUpdateResult.
+    constexpr unsigned topology_changed = 2, node_type_changed = 3, attributes_changed = 7;
+    const auto found = execs_.find(exec);
+    if (found == execs_.end() || !graphs_.contains(graph)) return broken("an unknown graph is updated");
+    if (!graphs_.contains(found->second.graph)) return broken("a graph is updated whose nodes nothing names any more");
+    std::vector<Node>& nodes = found->second.nodes;
+    const std::vector<Node>& wanted = graphs_[graph];
+    const auto refuse = [&](unsigned reason, GraphNodeHandle node) {
+        *result = {reason, node, nullptr};
+        return Result::graph_update_refused;
+    };
+    if (nodes.size() != wanted.size()) return refuse(topology_changed, nullptr);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const Operation &from = nodes[i].operation, &to = wanted[i].operation;
+        if (from.kind != to.kind) return refuse(node_type_changed, wanted[i].handle);
+        if (from.cluster != to.cluster || from.is_dependent != to.is_dependent)
+            return refuse(attributes_changed, wanted[i].handle);
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].operation = wanted[i].operation;
+    return Result::success;
+}
 Result StandInDriver::State::graph_exec_destroy(GraphExecHandle exec) {
     const auto found = execs_.find(exec);
     if (found == execs_.end()) return broken("an unknown executable graph is destroyed");

@@ -78,6 +78,7 @@ public:
     Result graph_exec_set_kernel(GraphExecHandle exec, GraphNodeHandle node, const KernelNodeParameters* parameters);
     Result graph_exec_set_copy(GraphExecHandle exec, GraphNodeHandle node, const Copy3D* copy, ContextHandle context);
     Result graph_node_set_enabled(GraphExecHandle exec, GraphNodeHandle node, unsigned is_enabled);
+    Result graph_exec_update(GraphExecHandle exec, GraphHandle graph, GraphUpdateResult* result);
     Result graph_exec_destroy(GraphExecHandle exec);
     Result graph_destroy(GraphHandle graph);
 
@@ -93,13 +94,14 @@ public:
     double clock = 0, copy_seconds = 0, byte_seconds = 0;  // seconds
     ContextHandle primary_context = nullptr, other_context = reinterpret_cast<ContextHandle>(&fails);
 
+    Result submit_library_work(StreamHandle stream, std::function<void()> work);
     std::vector<std::string> leaks() const;
     /// Runs all streams, the newest first.
     void run_all();
 
 private:
     using Work = std::function<void()>;
-    enum class OperationKind { kernel, copy_on_device, event, other };
+    enum class OperationKind { kernel, copy_on_device, event, library, other };
     /// What is submitted to a stream, or a node of a graph.
     struct Operation {
         OperationKind kind = OperationKind::other;

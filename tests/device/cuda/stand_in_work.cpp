@@ -222,6 +222,14 @@ Result StandInDriver::State::make_launch(const LaunchConfig& config, FunctionHan
     return Result::success;
 }
 
+Result StandInDriver::State::submit_library_work(StreamHandle stream, std::function<void()> work) {
+    const auto run = [this, work = std::move(work)] {
+        work();
+        clock += 1e-3;
+    };
+    return submit(stream, Operation{OperationKind::library, run});
+}
+
 Result StandInDriver::State::launch(const LaunchConfig* config, FunctionHandle function, void** parameters, void**) {
     Operation operation;
     const Result result = make_launch(*config, function, parameters, operation);
