@@ -68,8 +68,8 @@ struct ContextOptions {
     std::vector<Device> devices = {Device::cpu};
     /// Path of the CUDA driver; empty: `libcuda.so.1`, as the loader finds it.
     std::filesystem::path cuda_driver = {};
-    /// Folder of CUDA's other libraries (NVRTC); empty: as the loader finds them, else in the toolkit that was found
-    /// when Cairn was built.
+    /// Folder of CUDA's other libraries (NVRTC, cuBLASLt); empty: as the loader finds them, else in the toolkit that
+    /// was found when Cairn was built.
     std::filesystem::path cuda_libraries = {};
     /// Runs the kernels of a program on a CUDA device as captured CUDA graphs. False launches them one by one, which
     /// computes the same bits and takes longer: for debuggers, and tools that look at single launches. Runs with a
@@ -104,8 +104,8 @@ struct ContextOptions {
     /// Enabled features: kernels that need others are not used. Empty: all that the CPU has. For tests and comparisons.
     std::optional<FeatureSet> features = {};
     /// Kernels may use the tile registers of AMX. Linux grants them to a process on request; it is asked once a compile
-    /// finds such a kernel for a part of its graph, or a program is loaded that has one. From then on, until the process
-    /// ends, `sigaltstack` refuses alternate signal stacks of less than about 12 KB. False: they are not in
+    /// finds such a kernel for a part of its graph, or a program is loaded that has one. From then on, until the
+    /// process ends, `sigaltstack` refuses alternate signal stacks of less than about 12 KB. False: they are not in
     /// Context::features(), and the process does not ask.
     bool tile_registers = true;
     /// The program's own definitions, layouts and kernels; they take precedence over the built-in ones.

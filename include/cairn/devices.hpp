@@ -29,6 +29,8 @@ struct DeviceInfo {
     std::string driver;    ///< version of CUDA that the driver supports, and its release if known: `13.0 (580.82.07)`
     std::string compiler;  ///< version of NVRTC: `13.0`; empty if it cannot be opened
     std::string compiler_path;  ///< the library that NVRTC was opened from, or why it cannot be opened
+    std::string cublaslt;       ///< version of cuBLASLt: `13.0.2`; empty if it cannot be opened
+    std::string cublaslt_path;  ///< the library that cuBLASLt was opened from, or why it cannot be opened
 };
 
 /// Facts about a GPU of a Context, read now. Throws Error(argument) for a device that the Context has not opened, and

@@ -5,7 +5,7 @@
 
 namespace cairn::kernels::cuda {
 
-KernelSet cuda_kernels(const DeviceRates& rates) {
+KernelSet cuda_kernels(const DeviceRates& rates, const std::shared_ptr<device::ProductLibrary>& products) {
     KernelSet set;
     set.definitions = cuda_definitions();
     add_elementwise(set.kernels);
@@ -16,6 +16,7 @@ KernelSet cuda_kernels(const DeviceRates& rates) {
     add_gather(set.kernels);
     add_products(set.kernels);
     add_product_tensor(set.kernels);
+    if (products != nullptr) add_library_products(set.kernels, products);
     add_attention(set.kernels);
     add_attention_tensor(set.kernels);
     add_attention_row(set.kernels);

@@ -43,11 +43,11 @@ DeviceBackend open_cuda(Device device, const ContextOptions& options, std::share
     device::cuda::CudaOptions cuda;
     cuda.driver = driver_name(options.cuda_driver);
     cuda.folders = {options.cuda_libraries.string(), CAIRN_CUDA_LIBRARY_FOLDER};
-    cuda.backend = {std::string(kernels::cuda::prelude_text()), options.cuda_graphs,
-                    options.cuda_dependent_launches, std::move(cache), options.device_allocator};
+    cuda.backend = {std::string(kernels::cuda::prelude_text()), options.cuda_graphs, options.cuda_dependent_launches,
+                    std::move(cache), options.device_allocator};
     device::cuda::OpenedDevice opened = device::cuda::open_device(device.index, cuda);
     opened.rates.device = device;
-    KernelSet kernels = kernels_for_cuda(std::move(opened.rates), opened.compute_capability);
+    KernelSet kernels = kernels_for_cuda(std::move(opened.rates), opened.compute_capability, opened.products);
     return {device, std::move(opened.backend), std::move(kernels), opened.compute_capability, true};
 }
 
@@ -62,8 +62,9 @@ FoundDevices find_cuda_devices(const std::filesystem::path& cuda_driver) {
     return found;
 }
 
-KernelSet kernels_for_cuda(DeviceRates rates, int compute_capability) {
-    KernelSet set = kernels::cuda::cuda_kernels(rates);
+KernelSet kernels_for_cuda(DeviceRates rates, int compute_capability,
+                           const std::shared_ptr<device::ProductLibrary>& products) {
+    KernelSet set = kernels::cuda::cuda_kernels(rates, products);
     std::erase_if(set.kernels, [&](const Kernel& kernel) { return kernel.compute_capability > compute_capability; });
     set.kernels.push_back(link_copy(rates.device));
     return set;

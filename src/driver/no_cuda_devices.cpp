@@ -14,6 +14,6 @@ FoundDevices find_cuda_devices(const std::filesystem::path&) {
     return none;
 }
 
-KernelSet kernels_for_cuda(DeviceRates, int) { return {}; }
+KernelSet kernels_for_cuda(DeviceRates, int, const std::shared_ptr<device::ProductLibrary>&) { return {}; }
 
 }  // namespace cairn::driver

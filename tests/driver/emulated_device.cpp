@@ -92,6 +92,7 @@ EmulatedDevice::EmulatedDevice(const EmulatedDeviceOptions& options)
       nvrtc_(std::make_shared<device::cuda::Nvrtc>(nvrtc_table())),
       seed_(options.seed) {
     self = this;
+    if (options_.has_cublaslt) cublaslt_.emplace(driver_);
     driver_.set_copy_seconds(1e-5, 1 / 2.5e10);
     compile_text = [](const std::string& text) { self->compile(text); };
     driver_.on_module_load([this](const void* image, auto& kernels) { return load(image, kernels); });
@@ -157,6 +158,8 @@ emulated_cuda::GlobalMemory& EmulatedDevice::global_memory() {
 std::vector<std::string> EmulatedDevice::faults() const {
     std::vector<std::string> all = driver_.violations();
     for (std::string& leak : driver_.leaks()) all.push_back(std::move(leak));
+    if (cublaslt_)
+        for (std::string& fault : cublaslt_->faults()) all.push_back(std::move(fault));
     return all;
 }
 

@@ -2,6 +2,7 @@
 
 #include "cairn/context.hpp"
 #include "device/cuda/nvrtc.hpp"
+#include "tests/device/cuda/stand_in_cublaslt.hpp"
 #include "tests/device/cuda/stand_in_driver.hpp"
 #include "tests/emulated_cuda/emulated_module.hpp"
 
@@ -23,6 +24,9 @@ struct EmulatedDeviceOptions {
     /// Every access of a kernel is checked against those of earlier launches that may still run: takes several times as
     /// long. For one stream at a time.
     bool checks_accesses = false;
+    /// Its Contexts have kernels that call cuBLASLt, for which a stand-in computes.
+    bool has_cublaslt = false;
+    std::string cublaslt_folder = {};  ///< in which cuBLASLt is searched instead of the stand-in
 };
 
 /// A CUDA device without a GPU: the backend for CUDA on the stand-in driver, whose kernels run in the emulator from the
@@ -39,7 +43,7 @@ public:
     EmulatedDevice& operator=(const EmulatedDevice&) = delete;
 
     /// A Context with the device as cuda:0, at rates that make it faster than the CPU in everything. With a folder of
-    /// CUDA's libraries it has their NVRTC, or none.
+    /// CUDA's libraries it has their NVRTC and cuBLASLt, or none.
     Context context(ContextOptions options = {});
     Context process_context(ContextOptions options = {}) { return context(std::move(options)); }
     /// Broken rules of the driver, and what was not freed.
@@ -52,6 +56,8 @@ public:
     std::int64_t graph_launches() const { return driver_.count("cuGraphLaunch"); }
     /// Whose calls may be made to fail.
     device::cuda::StandInDriver& driver() noexcept { return driver_; }
+    /// Of a device that has it.
+    device::cuda::StandInCublaslt& cublaslt() noexcept { return *cublaslt_; }
     /// For the host program's own use of the device.
     std::shared_ptr<const device::cuda::DriverTable> driver_table() const { return driver_.table(); }
     /// An NVRTC that compiles for the emulator, for the device that exists.
@@ -66,6 +72,7 @@ private:
 
     EmulatedDeviceOptions options_;
     device::cuda::StandInDriver driver_;
+    std::optional<device::cuda::StandInCublaslt> cublaslt_;
     std::shared_ptr<device::cuda::Nvrtc> nvrtc_;
     std::mutex compiling_;
     std::map<std::string, device::cuda::StandInKernels> kernels_;  // of each program, by its text

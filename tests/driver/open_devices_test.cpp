@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -26,6 +28,12 @@ TEST(OpenDevices, TheCpuNeedsNoLibrary) {
     EXPECT_TRUE(driver::open_devices(with_devices({})).empty());
     EXPECT_TRUE(driver::open_devices(with_devices({Device::cpu, Device::cpu})).empty());
     EXPECT_EQ(Context(with_devices({Device::cpu})).kernels().devices.size(), 0U);
+    const Context context;
+    Graph g;
+    g.output("y", matmul(g.input("a", DType::f32, {2, 3}), g.input("b", DType::f32, {3, 2})));
+    (void)compile(g, context);
+    for (const char* library : {"libcuda.so.1", "libnvrtc.so.13", "libcublasLt.so.13"})
+        EXPECT_EQ(dlopen(library, RTLD_NOW | RTLD_NOLOAD), nullptr) << library;
 }
 
 TEST(OpenDevices, ADeviceThatIsNotOpenHasNoFacts) {

@@ -1,5 +1,6 @@
-// The CUDA driver and NVRTC as one shared library, for programs that open it as libcuda.so.1 and libnvrtc.so.13: the
-// emulated device. The environment variable CAIRN_EMULATED_BYTES is the size of its memory.
+// The CUDA driver, NVRTC and cuBLASLt as one shared library, for programs that open it as libcuda.so.1, libnvrtc.so.13
+// and libcublasLt.so.13: the emulated device. Environment variables: CAIRN_EMULATED_BYTES is the size of its memory;
+// cuBLASLt supports the device if there is CAIRN_EMULATED_CUBLASLT.
 #include "device/cuda/driver_calls.hpp"
 #include "tests/driver/emulated_device.hpp"
 
@@ -15,6 +16,8 @@ struct Libraries {
     EmulatedDevice device;
     std::shared_ptr<const DriverTable> driver = device.driver().table();
     std::shared_ptr<const NvrtcTable> nvrtc = EmulatedDevice::nvrtc_table();
+    StandInCublaslt cublaslt{device.driver()};
+    bool has_cublaslt = std::getenv("CAIRN_EMULATED_CUBLASLT") != nullptr;
 };
 
 /// Never destroyed, as a driver is usable until the process ends.
@@ -52,6 +55,13 @@ template <class... Arguments, NvrtcResult (*NvrtcTable::*Member)(Arguments...)>
 struct Exported<Member> {
     static NvrtcResult call(Arguments... arguments) { return ((*libraries().nvrtc).*Member)(arguments...); }
 };
+template <class... Arguments, CublasltStatus (*CublasltTable::*Member)(Arguments...)>
+struct Exported<Member> {
+    static CublasltStatus call(Arguments... arguments) {
+        Libraries& all = libraries();
+        return all.has_cublaslt ? ((*all.cublaslt.table()).*Member)(arguments...) : CublasltStatus::not_supported;
+    }
+};
 
 }  // namespace
 
@@ -70,7 +80,14 @@ extern "C" {
 CAIRN_CUDA_DRIVER_OPENING_FUNCTIONS(CAIRN_CUDA_EXPORT_DRIVER)
 CAIRN_CUDA_DRIVER_FUNCTIONS(CAIRN_CUDA_EXPORT_DRIVER)
 CAIRN_CUDA_NVRTC_FUNCTIONS(CAIRN_CUDA_EXPORT_NVRTC)
+#define CAIRN_CUDA_EXPORT_CUBLASLT(symbol, member, parameters) \
+    CAIRN_CUDA_EXPORT(symbol, CublasltTable, member, CublasltStatus, parameters)
+CAIRN_CUDA_CUBLASLT_FUNCTIONS(CAIRN_CUDA_EXPORT_CUBLASLT)
 
+[[gnu::visibility("default")]] std::size_t cublasLtGetVersion() { return libraries().cublaslt.table()->version(); }
+[[gnu::visibility("default")]] const char* cublasLtGetStatusName(CublasltStatus status) {
+    return libraries().cublaslt.table()->status_name(status);
+}
 [[gnu::visibility("default")]] const char* nvrtcGetErrorString(NvrtcResult result) {
     return libraries().nvrtc->error_name(result);
 }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "cairn/kernel.hpp"
+#include "device/libraries/product_library.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,7 @@ void add_norms(std::vector<Kernel>& kernels);
 void add_gather(std::vector<Kernel>& kernels);
 void add_products(std::vector<Kernel>& kernels);
 void add_product_tensor(std::vector<Kernel>& kernels);
+void add_library_products(std::vector<Kernel>& kernels, const std::shared_ptr<device::ProductLibrary>& library);
 void add_attention(std::vector<Kernel>& kernels);
 void add_attention_tensor(std::vector<Kernel>& kernels);
 void add_attention_row(std::vector<Kernel>& kernels);

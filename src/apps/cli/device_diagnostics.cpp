@@ -85,6 +85,9 @@ std::vector<MachineDiagnostic> facts_of(Device device, const DeviceInfo& info, c
         add("NVRTC", "none", "kernels cannot be compiled for it: " + info.compiler_path);
     else
         add("NVRTC", fmt::format("{}, {}", info.compiler, info.compiler_path));
+    // It is optional: its absence is no problem.
+    add("cuBLASLt", info.cublaslt.empty() ? "none: " + info.cublaslt_path
+                                          : fmt::format("{}, {}", info.cublaslt, info.cublaslt_path));
     const bool is_measured = known.source == RateSource::measured;
     add("rates", is_measured ? fmt::format("measured{}{}", since.empty() ? "" : " ", since)
                              : fmt::format("{}: cairn tune --device {} measures them", to_string(known.source), name));

@@ -2,6 +2,7 @@
 
 #include "cairn/error.hpp"
 #include "device/cuda/calibrate_device.hpp"
+#include "device/cuda/cublaslt_products.hpp"
 #include "device/cuda/cuda_commands.hpp"
 #include "device/cuda/cuda_compiler.hpp"
 #include "device/cuda/cuda_memory.hpp"
@@ -40,7 +41,10 @@ public:
                     has_dependent_launches(*device_, options)),
           graphs_(options.graphs),
           dependent_launches_(has_dependent_launches(*device_, options)),
-          release_(std::move(release)) {}
+          release_(std::move(release)),
+          cublaslt_(std::move(options.cublaslt)) {
+        if (cublaslt_ != nullptr) products_ = std::make_shared<CublasltProducts>(device_, cublaslt_);
+    }
 
     std::unique_ptr<Memory> reserve(std::size_t bytes, MemoryUse) override {
         return CudaMemory::make(device_, staging_, bytes);
@@ -81,6 +85,7 @@ public:
         return std::make_unique<CudaCommands>(device_, launches, symbols, graphs_);
     }
     const CudaDevice& device() const noexcept { return *device_; }
+    const std::shared_ptr<ProductLibrary>& products() const noexcept { return products_; }
     double time(const TimedCalls& calls, std::optional<Failure>& failure) override {
         return time_calls(device_, calls, graphs_, failure);
     }
@@ -124,6 +129,11 @@ public:
         info.driver = driver_text();
         info.compiler = compiler_version(info.compiler_path);
         if (!info.compiler.empty()) info.compiler_path = nvrtc_->path();
+        if (products_ != nullptr) info.cublaslt_path = products_->refusal();
+        if (products_ != nullptr && info.cublaslt_path.empty()) {
+            info.cublaslt = cublaslt_->version();
+            info.cublaslt_path = cublaslt_->path();
+        }
         return info;
     }
 
@@ -154,6 +164,8 @@ private:
     CudaCompiler compiler_;
     bool graphs_, dependent_launches_;
     std::string release_;
+    std::shared_ptr<Cublaslt> cublaslt_;
+    std::shared_ptr<ProductLibrary> products_;
 };
 
 /// Operations of 16-bit products with sums of f32 that `mma.sync` does in a cycle on a multiprocessor: all that it has,
@@ -173,6 +185,7 @@ DeviceRates nominal_rates(const CudaDevice& device, const CudaBackendOptions& op
     const double tensor_flops = tensor_operations(properties) * properties.multiprocessors * properties.clock_hz;
     for (const Arithmetic arithmetic : {Arithmetic::f16, Arithmetic::bf16})
         rates.arithmetic_flops[static_cast<std::size_t>(arithmetic)] = tensor_flops;
+    rates.arithmetic_flops[static_cast<std::size_t>(Arithmetic::tf32)] = tensor_flops / 2;
     rates.bandwidth = 2 * properties.memory_clock_hz * properties.memory_bus_bits / 8;
     rates.launch_seconds = has_dependent_launches(device, options) ? 0.8e-6 : options.graphs ? 1e-6 : 3e-6;
     rates.link_bandwidth = link_bandwidth;
@@ -181,18 +194,31 @@ DeviceRates nominal_rates(const CudaDevice& device, const CudaBackendOptions& op
     return rates;
 }
 
+OpenedDevice opened_device(std::unique_ptr<Cuda> cuda, const CudaBackendOptions& options) {
+    OpenedDevice device;
+    device.rates = nominal_rates(cuda->device(), options);
+    device.compute_capability = 10 * cuda->device().properties().major + cuda->device().properties().minor;
+    device.products = cuda->products();
+    device.backend = std::move(cuda);
+    return device;
+}
+
 }  // namespace
 
 OpenedDevice open_device(int index, const CudaOptions& options) {
     OpenedDriver opened = open_driver(options.driver);
     if (opened.driver == nullptr) throw Error(ErrorKind::unsupported, "cuda", opened.reason);
-    auto cuda = std::make_unique<Cuda>(index, std::move(opened.driver), std::make_shared<Nvrtc>(options.folders),
-                                       options.backend, driver_release());
-    OpenedDevice device;
-    device.rates = nominal_rates(cuda->device(), options.backend);
-    device.compute_capability = 10 * cuda->device().properties().major + cuda->device().properties().minor;
-    device.backend = std::move(cuda);
-    return device;
+    CudaBackendOptions with_library = options.backend;
+    if (with_library.cublaslt == nullptr) with_library.cublaslt = std::make_shared<Cublaslt>(options.folders);
+    return opened_device(
+        std::make_unique<Cuda>(index, std::move(opened.driver), std::make_shared<Nvrtc>(options.folders), with_library,
+                               driver_release()),
+        with_library);
+}
+
+OpenedDevice open_device(int index, std::shared_ptr<const DriverTable> driver, std::shared_ptr<Nvrtc> nvrtc,
+                         CudaBackendOptions options) {
+    return opened_device(std::make_unique<Cuda>(index, std::move(driver), std::move(nvrtc), options), options);
 }
 
 std::unique_ptr<Backend> cuda_backend(int index, const CudaOptions& options) {

@@ -21,6 +21,8 @@ DeviceInfo h100() {
     info.driver = "13.0 (580.82.07)";
     info.compiler = "13.0";
     info.compiler_path = "/usr/local/cuda/lib64/libnvrtc.so.13";
+    info.cublaslt = "13.1.0";
+    info.cublaslt_path = "/usr/local/cuda/lib64/libcublasLt.so.13";
     return info;
 }
 
@@ -49,6 +51,7 @@ TEST(DeviceDiagnostics, TellWhatADeviceIsAndItsMeasuredRates) {
     EXPECT_EQ(facts.at("cuda:1 memory"), "79 GiB of 80 GiB free");
     EXPECT_EQ(facts.at("cuda:1 driver"), "13.0 (580.82.07)");
     EXPECT_EQ(facts.at("cuda:1 NVRTC"), "13.0, /usr/local/cuda/lib64/libnvrtc.so.13");
+    EXPECT_EQ(facts.at("cuda:1 cuBLASLt"), "13.1.0, /usr/local/cuda/lib64/libcublasLt.so.13");
     EXPECT_EQ(facts.at("cuda:1 rates"), "measured now");
     EXPECT_EQ(facts.at("cuda:1 read bandwidth"), "3.05 TB/s");
     EXPECT_EQ(facts.at("cuda:1 cache bandwidth"), "6 TB/s");
@@ -78,6 +81,14 @@ TEST(DeviceDiagnostics, AMissingCompilerIsAProblem) {
             EXPECT_THAT(fact.advice, HasSubstr("NVRTC cannot be opened: /absent"));
         else
             EXPECT_EQ(fact.advice, "") << fact.name;
+}
+
+TEST(DeviceDiagnostics, AMissingCublasltIsTold) {
+    DeviceInfo info = h100();
+    info.cublaslt = "";
+    info.cublaslt_path = "cuBLASLt was not found: /absent";
+    EXPECT_EQ(values(facts_of(Device::cuda(), info, rates(RateSource::nominal), "")).at("cuda cuBLASLt"),
+              "none: cuBLASLt was not found: /absent");
 }
 
 TEST(DeviceDiagnostics, ADriverThatCannotBeUsedIsAProblemANoneIsNot) {

@@ -1,4 +1,6 @@
-// Cairn's own declarations of the driver API and of NVRTC, compared with cuda.h and nvrtc.h where these are present.
+// Cairn's own declarations of the driver API, of NVRTC and of cuBLASLt, compared with cuda.h, nvrtc.h and cublasLt.h
+// where these are present.
+#include "device/cuda/cublaslt_table.hpp"
 #include "device/cuda/driver_table.hpp"
 #include "device/cuda/nvrtc_table.hpp"
 
@@ -17,6 +19,10 @@
 #include <nvrtc.h>
 #define CAIRN_HAS_NVRTC_HEADER 1
 #endif
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+#define CAIRN_HAS_CUBLASLT_HEADER 1
+#endif
 
 namespace cairn::device::cuda {
 namespace {
@@ -28,6 +34,7 @@ TEST(Declarations, EachFunctionIsListedOnce) {
     CAIRN_CUDA_DRIVER_FUNCTIONS(CAIRN_CUDA_INSERT)
     EXPECT_EQ(symbols.size(), sizeof(DriverTable) / sizeof(void (*)()));
     CAIRN_CUDA_NVRTC_FUNCTIONS(CAIRN_CUDA_INSERT)
+    CAIRN_CUDA_CUBLASLT_FUNCTIONS(CAIRN_CUDA_INSERT)
 #undef CAIRN_CUDA_INSERT
     for (const std::string& symbol : symbols) EXPECT_EQ(symbols.count(symbol), 1U) << symbol;
 }
@@ -179,7 +186,6 @@ CAIRN_SAME_MEMBER(CUDA_MEMCPY3D, dstHeight, Copy3D, target_rows)
 CAIRN_SAME_MEMBER(CUDA_MEMCPY3D, WidthInBytes, Copy3D, row_bytes)
 CAIRN_SAME_MEMBER(CUDA_MEMCPY3D, Height, Copy3D, rows)
 CAIRN_SAME_MEMBER(CUDA_MEMCPY3D, Depth, Copy3D, planes)
-#undef CAIRN_SAME_MEMBER
 
 #define CAIRN_SAME(theirs, own) static_assert(static_cast<unsigned>(theirs) == static_cast<unsigned>(own), #own);
 #define CAIRN_SAME_RESULT(theirs, own) CAIRN_SAME(CUDA_##theirs, Result::own)
@@ -327,6 +333,70 @@ CAIRN_SAME(NVRTC_ERROR_INVALID_OPTION, NvrtcResult::invalid_option)
 CAIRN_SAME(NVRTC_ERROR_COMPILATION, NvrtcResult::compilation)
 CAIRN_SAME(NVRTC_ERROR_BUILTIN_OPERATION_FAILURE, NvrtcResult::builtin_operation_failure)
 CAIRN_SAME(NVRTC_ERROR_INTERNAL_ERROR, NvrtcResult::internal_error)
+#undef CAIRN_SAME
+#endif
+
+#if defined(CAIRN_HAS_CUBLASLT_HEADER) && defined(CAIRN_HAS_CUDA_HEADER)
+CAIRN_OWN(cublasLtHandle_t, CublasltHandle)
+CAIRN_OWN(cublasLtMatmulDesc_t, ProductDescription)
+CAIRN_OWN(cublasLtMatrixLayout_t, MatrixLayout)
+CAIRN_OWN(cublasLtMatmulPreference_t, ProductPreference)
+CAIRN_OWN(cublasStatus_t, CublasltStatus)
+CAIRN_OWN(cudaDataType_t, CublasltType)
+CAIRN_OWN(cublasComputeType_t, CublasltCompute)
+CAIRN_OWN(cublasLtMatmulDescAttributes_t, ProductAttribute)
+CAIRN_OWN(cublasLtMatrixLayoutAttribute_t, MatrixAttribute)
+CAIRN_OWN(cublasLtMatmulPreferenceAttributes_t, PreferenceAttribute)
+CAIRN_OWN(cublasLtMatmulAlgo_t, ProductAlgorithm)
+CAIRN_OWN(cublasLtMatmulHeuristicResult_t, ProductProposal)
+
+#define CAIRN_SAME_FUNCTION(symbol, member, parameters) \
+    static_assert(std::is_same_v<OwnType<decltype(&::symbol)>, decltype(CublasltTable::member)>, #symbol);
+CAIRN_CUDA_CUBLASLT_FUNCTIONS(CAIRN_SAME_FUNCTION)
+CAIRN_SAME_FUNCTION(cublasLtGetVersion, version, )
+CAIRN_SAME_FUNCTION(cublasLtGetStatusName, status_name, )
+#undef CAIRN_SAME_FUNCTION
+
+CAIRN_SAME_MEMBER(cublasLtMatmulHeuristicResult_t, algo, ProductProposal, algorithm)
+CAIRN_SAME_MEMBER(cublasLtMatmulHeuristicResult_t, workspaceSize, ProductProposal, workspace_bytes)
+CAIRN_SAME_MEMBER(cublasLtMatmulHeuristicResult_t, state, ProductProposal, status)
+CAIRN_SAME_MEMBER(cublasLtMatmulHeuristicResult_t, wavesCount, ProductProposal, waves)
+#undef CAIRN_SAME_MEMBER
+
+#define CAIRN_SAME(theirs, own) static_assert(static_cast<unsigned>(theirs) == static_cast<unsigned>(own), #own);
+CAIRN_SAME(CUBLAS_STATUS_SUCCESS, CublasltStatus::success)
+CAIRN_SAME(CUBLAS_STATUS_NOT_INITIALIZED, CublasltStatus::not_initialized)
+CAIRN_SAME(CUBLAS_STATUS_ALLOC_FAILED, CublasltStatus::alloc_failed)
+CAIRN_SAME(CUBLAS_STATUS_INVALID_VALUE, CublasltStatus::invalid_value)
+CAIRN_SAME(CUBLAS_STATUS_ARCH_MISMATCH, CublasltStatus::arch_mismatch)
+CAIRN_SAME(CUBLAS_STATUS_EXECUTION_FAILED, CublasltStatus::execution_failed)
+CAIRN_SAME(CUBLAS_STATUS_INTERNAL_ERROR, CublasltStatus::internal_error)
+CAIRN_SAME(CUBLAS_STATUS_NOT_SUPPORTED, CublasltStatus::not_supported)
+CAIRN_SAME(CUDA_R_32F, CublasltType::f32)
+CAIRN_SAME(CUDA_R_16F, CublasltType::f16)
+CAIRN_SAME(CUDA_R_16BF, CublasltType::bf16)
+CAIRN_SAME(CUBLAS_COMPUTE_32F, CublasltCompute::f32)
+CAIRN_SAME(CUBLAS_COMPUTE_32F_PEDANTIC, CublasltCompute::f32_pedantic)
+CAIRN_SAME(CUBLAS_COMPUTE_32F_FAST_TF32, CublasltCompute::f32_fast_tf32)
+CAIRN_SAME(CUBLASLT_MATMUL_DESC_TRANSA, ProductAttribute::transpose_a)
+CAIRN_SAME(CUBLASLT_MATMUL_DESC_TRANSB, ProductAttribute::transpose_b)
+CAIRN_SAME(CUBLASLT_MATMUL_DESC_EPILOGUE, ProductAttribute::epilogue)
+CAIRN_SAME(CUBLASLT_MATMUL_DESC_BIAS_POINTER, ProductAttribute::bias_pointer)
+CAIRN_SAME(CUBLAS_OP_N, CublasltTranspose::none)
+CAIRN_SAME(CUBLAS_OP_T, CublasltTranspose::transposed)
+CAIRN_SAME(CUBLASLT_EPILOGUE_DEFAULT, CublasltEpilogue::none)
+CAIRN_SAME(CUBLASLT_EPILOGUE_BIAS, CublasltEpilogue::bias)
+CAIRN_SAME(CUBLASLT_EPILOGUE_RELU_BIAS, CublasltEpilogue::relu_bias)
+CAIRN_SAME(CUBLASLT_EPILOGUE_GELU_BIAS, CublasltEpilogue::gelu_bias)
+CAIRN_SAME(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, MatrixAttribute::batch_count)
+CAIRN_SAME(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, MatrixAttribute::batch_stride)
+CAIRN_SAME(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, PreferenceAttribute::max_workspace_bytes)
+CAIRN_SAME(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, PreferenceAttribute::reduction_schemes)
+CAIRN_SAME(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, PreferenceAttribute::alignment_a)
+CAIRN_SAME(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, PreferenceAttribute::alignment_b)
+CAIRN_SAME(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, PreferenceAttribute::alignment_c)
+CAIRN_SAME(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, PreferenceAttribute::alignment_d)
+CAIRN_SAME(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, reduction_in_compute_type)
 #undef CAIRN_SAME
 #endif
 
