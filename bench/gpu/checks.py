@@ -58,6 +58,12 @@ def run_gpu_test(programs, limit):
     run.emit("tests", "gpu_test", status, outcome.seconds, detail, cases=len(cases))
 
 
+def check_library(programs, limit):
+    """Compares the kernels of cuBLASLt with their definitions; gpu_test does not know the library."""
+    outcome = programs.attempt("kernels of cuBLASLt", "cairn", ["check", "cuda.cublaslt*", "--device", "cuda"], limit)
+    programs.run.emit("tests", "kernels of cuBLASLt", outcome.status, outcome.seconds, outcome.detail())
+
+
 def on_both_devices(programs, name, program, arguments, limit):
     """What a program prints on the CPU and on the GPU, and the seconds; None, with the failure emitted, if it fails."""
     texts, seconds = [], 0

@@ -29,7 +29,9 @@ struct KernelReport {
     int variations = 0;               ///< Problems tried: the samples and their variations
     int in_place = 0;                 ///< runs with an output in the memory of an input
     std::string kernel = {};          ///< Kernel::id
-    std::string not_checked = {};     ///< check_kernels: why the kernel could not be run here; empty: it was run
+    /// Why the kernel could not be run here: its library is missing, and it refuses all of its samples for that reason
+    /// (Kernel::enqueue); in check_kernels() also its device or features. Empty: it was run.
+    std::string not_checked = {};
 };
 
 /// Tests a kernel against its definition, as a black box; every built-in kernel passes. Runs each of its samples and

@@ -373,6 +373,11 @@ TEST(LibraryProductsWithoutTheLibrary, AreRefusedWithTheReason) {
         EXPECT_THAT(why_not(compiled.explain(), "cuda.cublaslt.matmul.f32@1"),
                     HasSubstr("cuBLASLt was not found: /absent/libcublasLt.so.13: "));
         EXPECT_THAT(device_info(context, Device::cuda()).cublaslt_path, HasSubstr("cuBLASLt was not found: "));
+        for (const char* const id : {"cuda.cublaslt.matmul.f32@1", "cuda.cublaslt.matmul.f32@1{algorithm=2}"}) {
+            const KernelReport report = check_kernel(context, id);
+            EXPECT_THAT(report.not_checked, HasSubstr("cuBLASLt was not found: ")) << id;
+            EXPECT_THAT(report.faults, IsEmpty()) << id;
+        }
         EXPECT_THAT(message([&] { (void)CompiledGraph::load(folder / "m", context); }),
                     AllOf(HasSubstr("cuda.cublaslt.matmul.f32@1 refuses ("), HasSubstr("cuBLASLt was not found: ")));
     }

@@ -118,7 +118,7 @@ TEST(DeviceOption, GpuCheckRunsThePrograms) {
         arguments.insert(arguments.begin(), (root / "scripts/gpu_check").string());
         return run(
             CAIRN_PYTHON, arguments,
-            {.variables = {emulated, "GTEST_FILTER=*ABlockOfATransformer*",
+            {.variables = {emulated, "CAIRN_EMULATED_CUBLASLT=1", "GTEST_FILTER=*ABlockOfATransformer*",
                            "PATH=" + folder.path().string() + ":" + (path != nullptr ? path : "/usr/bin:/bin")}});
     };
     ASSERT_TRUE(succeeds(gpu_check({"pack", "--build", CAIRN_BINARY_DIR})));
@@ -134,7 +134,7 @@ TEST(DeviceOption, GpuCheckRunsThePrograms) {
         EXPECT_EQ(result["status"], "ok") << line;
         passed.push_back(result["stage"].get<std::string>());
     }
-    EXPECT_EQ(std::count(passed.begin(), passed.end(), "tests"), 2);
+    EXPECT_EQ(std::count(passed.begin(), passed.end(), "tests"), 3);
     EXPECT_EQ(std::count(passed.begin(), passed.end(), "programs"), 2);
     EXPECT_EQ(std::count(passed.begin(), passed.end(), "bench"), 3);
 }

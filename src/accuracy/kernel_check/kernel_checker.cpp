@@ -95,7 +95,11 @@ void KernelChecker::need_samples() {
 }
 
 void KernelChecker::check_on(const std::string& sample) {
-    if (variations_.empty()) compile_samples();
+    if (variations_.empty()) {
+        compile_samples();
+        report_.not_checked = missing_library();
+    }
+    if (!report_.not_checked.empty()) return;
     try {
         for (const Variation& variation : variations_.at(sample)) {
             // A setting need not support every sample.
@@ -108,6 +112,17 @@ void KernelChecker::check_on(const std::string& sample) {
             check_variation(variation);
         }
     } catch (const DeviceLost&) {}
+}
+
+std::string KernelChecker::missing_library() const {
+    if (!kernel_.enqueue) return {};
+    std::string reason;
+    for (const auto& [sample, variations] : variations_) {
+        const Refusal refusal = kernel_.accepts(variations.front().problem);
+        if (refusal.empty() || (!reason.empty() && refusal != reason)) return {};
+        reason = refusal;
+    }
+    return reason;
 }
 
 void KernelChecker::check_on(std::span<const ProblemCall> calls) {

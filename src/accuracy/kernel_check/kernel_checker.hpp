@@ -33,6 +33,9 @@ private:
     struct TestCase;
     struct RunResult;
 
+    /// Why a kernel that submits its work itself cannot be used here: the one reason for which it refuses all of its
+    /// samples; empty if it accepts one, or has several.
+    std::string missing_library() const;
     /// Compiles the kernel for these Problems, all together.
     void compile(std::span<const Variation* const> variations);
     void compile_samples();
