@@ -22,20 +22,13 @@ const char* resolve_cublaslt(const SharedLibrary& library, CublasltTable& table)
 }  // namespace
 
 OpenedCublaslt open_cublaslt(const LibraryFolders& folders) {
-    std::string reasons;
-    for (const std::string& path : library_paths(library_name, folders)) {
-        auto [library, reason] = open_library(path);
-        if (library != nullptr) {
-            const auto table = std::make_shared<CublasltTable>();
-            const char* const missing = resolve_cublaslt(*library, *table);
-            if (missing == nullptr) {
-                library->keep_loaded();
-                return {table, {}};
-            }
-            reason = fmt::format("{} is not cuBLASLt: it lacks the function {}", path, missing);
-        }
-        reasons += (reasons.empty() ? "" : "; ") + reason;
-    }
+    const auto cublaslt = std::make_shared<CublasltTable>();
+    const auto use = [&](SharedLibrary& library, const std::string& path) -> std::string {
+        const char* const missing = resolve_cublaslt(library, *cublaslt);
+        return missing == nullptr ? "" : fmt::format("{} is not cuBLASLt: it lacks the function {}", path, missing);
+    };
+    const std::string reasons = use_library(library_name, folders, use);
+    if (reasons.empty()) return {cublaslt, {}};
     return {nullptr, "cuBLASLt was not found: " + reasons};
 }
 

@@ -32,26 +32,18 @@ std::string open_builtins(const NvrtcTable& nvrtc, const std::string& path) {
     return {};
 }
 
-/// Opens NVRTC at one path; gives the reason if it cannot be used.
-std::string open_at(const std::string& path, NvrtcTable& nvrtc) {
-    auto [library, reason] = open_library(path);
-    if (library == nullptr) return reason;
-    if (const char* const missing = resolve_nvrtc(*library, nvrtc))
-        return fmt::format("{} is not NVRTC: it lacks the function {}", path, missing);
-    library->keep_loaded();
-    return open_builtins(nvrtc, path);
-}
-
 }  // namespace
 
 OpenedNvrtc open_nvrtc(const LibraryFolders& folders) {
-    std::string reasons;
-    for (const std::string& path : library_paths(library_name, folders)) {
-        const auto nvrtc = std::make_shared<NvrtcTable>();
-        const std::string reason = open_at(path, *nvrtc);
-        if (reason.empty()) return {nvrtc, {}};
-        reasons += (reasons.empty() ? "" : "; ") + reason;
-    }
+    const auto nvrtc = std::make_shared<NvrtcTable>();
+    const auto use = [&](SharedLibrary& library, const std::string& path) -> std::string {
+        if (const char* const missing = resolve_nvrtc(library, *nvrtc))
+            return fmt::format("{} is not NVRTC: it lacks the function {}", path, missing);
+        library.keep_loaded();  // it leaks when it is unloaded, also if it is not used
+        return open_builtins(*nvrtc, path);
+    };
+    const std::string reasons = use_library(library_name, folders, use);
+    if (reasons.empty()) return {nvrtc, {}};
     return {nullptr, "NVRTC, the compiler of CUDA kernels, cannot be opened: " + reasons};
 }
 

@@ -41,4 +41,19 @@ std::vector<std::string> library_paths(std::string_view file, const LibraryFolde
     return paths;
 }
 
+std::string use_library(std::string_view file, const LibraryFolders& folders,
+                        const std::function<std::string(SharedLibrary& library, const std::string& path)>& use) {
+    std::string reasons;
+    for (const std::string& path : library_paths(file, folders)) {
+        auto [library, reason] = open_library(path);
+        if (library != nullptr) reason = use(*library, path);
+        if (reason.empty()) {
+            library->keep_loaded();
+            return {};
+        }
+        reasons += (reasons.empty() ? "" : "; ") + reason;
+    }
+    return reasons;
+}
+
 }  // namespace cairn::device::cuda

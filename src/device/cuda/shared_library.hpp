@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -54,5 +55,10 @@ struct LibraryFolders {
 /// The paths at which a library is searched, in order: in the user's folder alone, or by the loader and then in the
 /// toolkit's folder. A library that the user asks for is never replaced by another version of it.
 std::vector<std::string> library_paths(std::string_view file, const LibraryFolders& folders);
+
+/// Opens the library at these paths in turn until one can be used, which then stays loaded until the process ends.
+/// `use` returns why one cannot be used, or nothing. Returns the reasons why none can; empty if one is used.
+std::string use_library(std::string_view file, const LibraryFolders& folders,
+                        const std::function<std::string(SharedLibrary& library, const std::string& path)>& use);
 
 }  // namespace cairn::device::cuda
