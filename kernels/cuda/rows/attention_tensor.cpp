@@ -71,7 +71,7 @@ Cost cost(const Problem& problem) {
     const double queries = static_cast<double>(view.q.shape[2].constant()),
                  keys = static_cast<double>(view.k.shape[2].constant()), rows = static_cast<double>(tile);
     Cost cost = attention_cost(problem, 0.25);
-    cost.arithmetic = format == TensorFormat::bf16x6 ? Arithmetic::bf16 : Arithmetic::f16;
+    cost.arithmetic = arithmetic_of(format);
     cost.flops *= static_cast<double>(products_of(format, DType::f32, DType::f32)) * std::ceil(queries / rows) * rows /
                   std::max(queries, 1.0);
     cost.steps = first_steps + tile_steps * std::ceil(keys / rows);

@@ -21,19 +21,12 @@ using Library = std::shared_ptr<ProductLibrary>;
 // Elements of f32 lose up to 2^-10 of their size when the bits of their mantissa after the tenth are cut off. Their
 // mean loss is 0.36 of that, and that of a product of two twice as much.
 constexpr double tf32_error = 0x1p-10;
-// The operands of a call may be aligned to 16 bytes or not; algorithms for both are needed.
-constexpr int wide_alignment = 16;
 
 struct Form {
     std::string_view family;
     DType dtype;
     bool rounds_to_tf32;
     Arithmetic arithmetic;
-};
-
-/// What `prepare` leaves for `enqueue`.
-struct PreparedProduct {
-    LibraryProductPlan plan;
 };
 
 /// An operand of constant sizes, for a product that is not computed.
@@ -66,7 +59,8 @@ LibraryProductPlan plan_of(const Form& form, const Problem& problem, Refusal& re
     return *plan;
 }
 
-/// A problem is accepted with a library that has algorithms for it: else a program could be chosen that cannot run.
+/// The plan of a problem, for `enqueue`. Throws if the library has no algorithm for it, so that no program is selected
+/// that cannot run; the operands of a call may be aligned to 16 bytes or not.
 std::shared_ptr<const void> prepared(const Form& form, ProductLibrary& library, const Problem& problem, int algorithm) {
     Refusal refusal;
     LibraryProductPlan plan = plan_of(form, problem, refusal);
@@ -76,14 +70,14 @@ std::shared_ptr<const void> prepared(const Form& form, ProductLibrary& library, 
     const SizedOperand a(largest.inputs[0]), b(largest.inputs[1]), out(largest.outputs[0]);
     if (out.has_elements()) {
         const LibraryProduct product = sized_product(plan, a.argument(), b.argument(), out.argument());
-        for (const int alignment : {wide_alignment, static_cast<int>(size_of(form.dtype))})
+        for (const int alignment : {device::wide_product_alignment, static_cast<int>(size_of(form.dtype))})
             library.check(product, alignment);
     }
-    return std::make_shared<PreparedProduct>(PreparedProduct{plan});
+    return std::make_shared<LibraryProductPlan>(plan);
 }
 
 void enqueue(ProductLibrary& library, const Args& args, const DeviceStream& stream) {
-    const LibraryProductPlan& plan = static_cast<const PreparedProduct*>(args.prepared)->plan;
+    const LibraryProductPlan& plan = *static_cast<const LibraryProductPlan*>(args.prepared);
     const LibraryProduct product = sized_product(plan, args.inputs[0], args.inputs[1], args.outputs[0]);
     const std::byte* const bias = product.has_bias ? args.inputs[2].data : nullptr;
     library.enqueue(product, {args.inputs[0].data, args.inputs[1].data, bias, args.outputs[0].data, args.workspace},

@@ -121,7 +121,7 @@ Cost cost(const Problem& problem) {
     const double splits = is_split ? static_cast<double>(splits_of(count, depth)) : 1;
     const bool is_rounded = format == TensorFormat::f16;
     Cost cost = product_cost(problem, is_rounded ? 0.25 : 0.5);
-    cost.arithmetic = format == TensorFormat::bf16x6 ? Arithmetic::bf16 : Arithmetic::f16;
+    cost.arithmetic = arithmetic_of(format);
     const auto products = static_cast<double>(products_of(format, DType::f32, view.b_dtype));
     cost.flops *= products * down * static_cast<double>(tile_rows) / std::max(rows, 1.0) * across *
                   static_cast<double>(tiles.columns) / std::max(columns, 1.0) * idle_factor(count * splits);

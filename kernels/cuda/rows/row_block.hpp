@@ -19,8 +19,8 @@ constexpr std::int64_t row_block_shared_bytes =
 /// The inputs that are matrices.
 using RowBlockMatrices = std::array<std::size_t, 2>;
 
-/// Blocks that a multiprocessor should hold at once, if one needs so many bytes of shared memory: two where it has room
-/// for a block of the next kernel, which loads weights meanwhile.
+/// The minimum of resident blocks per multiprocessor for `__launch_bounds__` of a kernel whose blocks use this much
+/// shared memory: 2 if a block of the next kernel, which prefetches its weights, fits beside one, else 1.
 int resident_blocks(std::int64_t shared_bytes);
 
 /// How a block multiplies a row of `width` elements with `columns` columns of a matrix whose elements have `element`

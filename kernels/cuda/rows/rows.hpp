@@ -36,8 +36,8 @@ using WorkCost = Cost (*)(const Problem& problem);
 Kernel cuda_row(std::string_view family, std::string_view definition, std::string_view dtype, Accepts accepts,
                 Code code, WorkCost cost, std::vector<std::string> samples);
 
-/// Clusters of 8 blocks that run at once, a block on each multiprocessor: those of a cluster are in one group of
-/// multiprocessors, and an H100, with 132 of them, holds 15 clusters.
+/// Clusters of 8 blocks that are resident at once with one block per multiprocessor. The blocks of a cluster share a
+/// GPC (graphics processing cluster); 15 clusters were measured on an H100 with 132 multiprocessors.
 constexpr std::int64_t resident_clusters = 14;
 
 /// Multiprocessors of the device per multiprocessor that a grid of `blocks` blocks keeps busy; at least 1. Arithmetic

@@ -25,6 +25,10 @@ std::string_view type_of(TensorFormat format, std::int64_t slice) {
     return {};
 }
 
+Arithmetic arithmetic_of(TensorFormat format) {
+    return format == TensorFormat::bf16x6 ? Arithmetic::bf16 : Arithmetic::f16;
+}
+
 std::int64_t parts_of(TensorFormat format, DType dtype) {
     switch (format) {
         case TensorFormat::bf16x6: return dtype == DType::f32 ? 3 : dtype == DType::f16 ? 2 : 1;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/types.hpp"
+#include "cairn/units.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -18,6 +19,8 @@ enum class TensorFormat {
 std::string_view name_of(TensorFormat format);
 /// The type in the text; `slice`: of the depth, 32 or 64. Formats with parts have slices of 32.
 std::string_view type_of(TensorFormat format, std::int64_t slice);
+/// The arithmetic whose rate limits its products.
+Arithmetic arithmetic_of(TensorFormat format);
 /// Number of parts of an element.
 std::int64_t parts_of(TensorFormat format, DType dtype);
 /// Number of products of parts that are added for a product of two elements.

@@ -33,23 +33,15 @@ CAIRN_DEVICE void load_lines(LineGroups<width>& groups, const typename Stored::E
     }
 }
 
-/// What attention knows of a format besides: a factor of weights, so that the parts of small ones are no subnormal
-/// numbers, and whether elements are in range. Of f16 parts: queries and keys are below 2^10, values below 2^15.
+/// What attention needs of a format besides: a factor of weights, so that the parts of small ones are no subnormal
+/// numbers, and whether elements are in range. In formats of f16, a stands for queries and keys, which must be below
+/// 2^10, and b for values, which must be below 2^15.
 template <class Format>
-struct AttentionFormat {
+struct AttentionFormat : F16Format {
     static constexpr float weight_scale = 0x1p14f;
-    struct Range {
-        u32 most_of_scores = 0, most_of_values = 0;  // largest magnitudes, as bits
-    };
-    template <bool is_value>
-    CAIRN_DEVICE void extend(Range& range, float x) {
-        const u32 magnitude = __float_as_uint(x) & 0x7fffffffu;
-        u32& most = is_value ? range.most_of_values : range.most_of_scores;
-        most = magnitude > most ? magnitude : most;
-    }
     CAIRN_DEVICE bool fits(const Range& range) {
-        return !__syncthreads_or(range.most_of_scores >= 0x44800000u || range.most_of_values >= 0x47000000u) &&
-               fits_f16(range.most_of_values);
+        return !__syncthreads_or(range.most_of_a >= 0x44800000u || range.most_of_b >= 0x47000000u) &&
+               fits_f16(range.most_of_b);
     }
 };
 

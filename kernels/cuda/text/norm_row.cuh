@@ -8,9 +8,9 @@ CAIRN_DEVICE void copy_weights(void* target, const void* source, bool aligned, b
         ((Element*)target)[i] = valid ? ((const Element*)source)[i] : Element(0);
 }
 
-/// Copies pieces of `bytes`, a multiple of 16, of bound weights to shared memory, one after another: source(i) is that
-/// of piece i. Aligned ones in bulk, by the first warp; the mbarrier receives their bytes. Others, unless `aligned`, by
-/// all threads, for which a barrier of the block follows.
+/// Copies `count` pieces of bound weights, `bytes` each, a multiple of 16, from source(i) to consecutive shared memory.
+/// If `aligned`, the first warp issues bulk copies, whose bytes the mbarrier receives; otherwise all threads copy
+/// element by element, and a barrier of the block must follow.
 template <class Element, int threads, class Source>
 CAIRN_DEVICE void copy_pieces(unsigned char* target, int count, int bytes, bool aligned, u64* received,
                               const Source& source) {
@@ -43,12 +43,12 @@ CAIRN_DEVICE ThreadElements<width, threads> load_elements(const float* source) {
     for (int group = 0; group < elements.groups; ++group) {
         const int place = elements.place(group);
         if (place >= width) continue;
-        const uint4 bits = aligned ? load_16_bytes(source + place) : uint4{};
+        if (aligned) {
+            StoredF32::unpack(load_16_bytes(source + place), elements.value[group]);
+        } else {
 #pragma unroll
-        for (int e = 0; e < 4; ++e) elements.value[group][e] = aligned ? 0.0f : load_f32(source + place + e);
-        if (!aligned) continue;
-        elements.value[group][0] = __uint_as_float(bits.x), elements.value[group][1] = __uint_as_float(bits.y);
-        elements.value[group][2] = __uint_as_float(bits.z), elements.value[group][3] = __uint_as_float(bits.w);
+            for (int e = 0; e < 4; ++e) elements.value[group][e] = load_f32(source + place + e);
+        }
     }
     return elements;
 }
@@ -69,9 +69,7 @@ CAIRN_DEVICE void load_norm(float* row, float* normal, float* scratch, const flo
         if (place >= width) continue;
         float(&four)[4] = x.value[group];
         if (aligned) {
-            const uint4 bits = sum_of_wide_parts<parts>(source + place, width);
-            four[0] = __uint_as_float(bits.x), four[1] = __uint_as_float(bits.y);
-            four[2] = __uint_as_float(bits.z), four[3] = __uint_as_float(bits.w);
+            StoredF32::unpack(sum_of_wide_parts<parts>(source + place, width), four);
         } else {
 #pragma unroll 1
             for (int e = 0; e < 4; ++e) row[place + e] = sum_of_parts<parts>(source + place + e, width);

@@ -62,7 +62,7 @@ CAIRN_DEVICE void split_four_f16(const float (&x)[4], uint2 (&parts)[2]) {
 /// subnormal numbers of f16 are exact enough, or none but 0.
 CAIRN_DEVICE bool fits_f16(u32 most) { return __syncthreads_or(most >= 0x3b800000u) || !__syncthreads_or(most != 0); }
 
-/// Products of f16 parts, and the largest magnitudes of both operands.
+/// What the formats of f16 share: elements of one part, and the largest magnitudes of both operands.
 struct F16Format {
     struct Range {
         u32 most_of_a = 0, most_of_b = 0;  // as bits
@@ -73,6 +73,9 @@ struct F16Format {
         const u32 magnitude = __float_as_uint(x) & 0x7fffffffu;
         u32& most = of_b ? range.most_of_b : range.most_of_a;
         most = magnitude > most ? magnitude : most;
+    }
+    CAIRN_DEVICE void convert(const float (&x)[4], uint2 (&parts)[1]) {
+        parts[0] = {f32_to_f16x2(x[0], x[1]), f32_to_f16x2(x[2], x[3])};
     }
     CAIRN_DEVICE void multiply(float (&d)[4], const u32 (&a)[4], const u32 (&b)[2]) { mma_f16(d, a, b); }
     CAIRN_DEVICE bool fits(const Range& range, bool& any_small) {
@@ -89,10 +92,8 @@ struct SplitF16 : F16Format {
     template <class Stored>
     static constexpr int parts = sizeof(typename Stored::Element) == 4 ? 2 : 1;
 
-    CAIRN_DEVICE void convert(float (&x)[4], uint2 (&parts)[2]) { split_four_f16(x, parts); }
-    CAIRN_DEVICE void convert(float (&x)[4], uint2 (&parts)[1]) {
-        parts[0] = {f32_to_f16x2(x[0], x[1]), f32_to_f16x2(x[2], x[3])};
-    }
+    using F16Format::convert;
+    CAIRN_DEVICE void convert(const float (&x)[4], uint2 (&parts)[2]) { split_four_f16(x, parts); }
 };
 
 /// Products of elements rounded to f16, with an error of at most 2^-11.
@@ -102,8 +103,4 @@ struct RoundedF16 : F16Format {
     static constexpr float small_scale = 1.0f;
     template <class Stored>
     static constexpr int parts = 1;
-
-    CAIRN_DEVICE void convert(float (&x)[4], uint2 (&parts)[1]) {
-        parts[0] = {f32_to_f16x2(x[0], x[1]), f32_to_f16x2(x[2], x[3])};
-    }
 };

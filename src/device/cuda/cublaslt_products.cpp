@@ -14,8 +14,6 @@ namespace {
 constexpr int proposals_asked = 4;
 // The library wants a workspace that is aligned like this; that of a kernel is not.
 constexpr std::size_t workspace_alignment = 256;
-// Of operands that can be loaded 16 bytes at once. More helps no algorithm.
-constexpr int wide_alignment = 16;
 
 CublasltType type_of(DType dtype) {
     return dtype == DType::f16 ? CublasltType::f16 : dtype == DType::bf16 ? CublasltType::bf16 : CublasltType::f32;
@@ -163,8 +161,8 @@ private:
 /// Alignment that all operands have: wide, or that of an element.
 int alignment_of(const LibraryProduct& product, const ProductOperands& operands) {
     for (const void* operand : {operands.a, operands.b, operands.bias, static_cast<const void*>(operands.out)})
-        if (address_of(operand) % wide_alignment != 0) return static_cast<int>(size_of(product.dtype));
-    return wide_alignment;
+        if (address_of(operand) % wide_product_alignment != 0) return static_cast<int>(size_of(product.dtype));
+    return wide_product_alignment;
 }
 
 }  // namespace

@@ -35,6 +35,9 @@ struct LibraryProduct {
     int algorithm = 0;
 };
 
+/// Alignment in bytes of operands that can be loaded 16 bytes at once; more helps no algorithm.
+inline constexpr int wide_product_alignment = 16;
+
 /// Bytes of the workspace of a product with this many elements, at most 32 MiB: room for 32 partial sums of each, and
 /// to align its begin. `Size` is Dim or an integer.
 template <typename Size>
