@@ -1,11 +1,10 @@
 #include "cairn/cairn.hpp"
-#include "tests/driver/emulated_device.hpp"
+#include "tests/driver/own_kernel_fixture.hpp"
 #include "tests/errors/message.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,28 +76,7 @@ KernelCode gather_code(const Problem& problem, const std::string& outside) {
 
 KernelCode right_exp(const Problem& problem) { return exp_code(problem, "if (i < count) y[i] = expf(x[i]);"); }
 
-class OwnCudaKernels : public testing::Test {
-protected:
-    void TearDown() override {
-        context.reset();
-        EXPECT_THAT(device.faults(), IsEmpty());
-    }
-    const Context& context_with(Kernel kernel) {
-        ContextOptions options;
-        options.extra.kernels = {std::move(kernel)};
-        context.emplace(device.context(std::move(options)));
-        return *context;
-    }
-    KernelReport checked(Kernel kernel) {
-        const std::vector<KernelReport> reports = check_kernels(context_with(std::move(kernel)), {.only_extra = true});
-        EXPECT_EQ(reports.size(), 1U);
-        EXPECT_EQ(reports[0].not_checked, "");
-        return reports[0];
-    }
-
-    EmulatedDevice device;
-    std::optional<Context> context;
-};
+class OwnCudaKernels : public OwnKernelFixture {};
 
 TEST_F(OwnCudaKernels, ARightOnePassesAndItsTextIsCompiledOnce) {
     const KernelReport report = checked(own_exp(right_exp));

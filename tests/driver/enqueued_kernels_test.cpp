@@ -1,5 +1,5 @@
 #include "cairn/cairn.hpp"
-#include "tests/driver/emulated_device.hpp"
+#include "tests/driver/own_kernel_fixture.hpp"
 #include "tests/errors/message.hpp"
 #include "tests/io/weights/test_files.hpp"
 
@@ -11,7 +11,6 @@
 #include <functional>
 #include <iterator>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -29,13 +28,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-class EnqueuedKernels : public testing::Test {
+class EnqueuedKernels : public OwnKernelFixture {
 protected:
-    void TearDown() override {
-        context.reset();
-        EXPECT_THAT(device.faults(), IsEmpty());
-    }
-
     /// What the library does with one element.
     using Element = std::function<float(float x, std::size_t i, std::size_t count)>;
     static float exact(float x, std::size_t, std::size_t) { return std::exp(x); }
@@ -72,17 +66,6 @@ protected:
         kernel.samples = {"exp | f32[N,3] -> f32[N,3] where N in 0..70"};
         return kernel;
     }
-    const Context& context_with(Kernel kernel, ContextOptions options = {}) {
-        options.extra.kernels = {std::move(kernel)};
-        context.emplace(device.context(std::move(options)));
-        return *context;
-    }
-    KernelReport checked(Kernel kernel) {
-        const std::vector<KernelReport> reports = check_kernels(context_with(std::move(kernel)), {.only_extra = true});
-        EXPECT_EQ(reports.size(), 1U);
-        EXPECT_EQ(reports[0].not_checked, "");
-        return reports[0];
-    }
     static Graph exp_graph() {
         Graph g;
         g.output("y", exp(g.input("x", DType::f32, {g.symbol("N", 1, 300)})));
@@ -98,8 +81,6 @@ protected:
         return {y.begin(), y.end()};
     }
 
-    EmulatedDevice device;
-    std::optional<Context> context;
     int called = 0;
 };
 

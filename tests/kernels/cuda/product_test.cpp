@@ -174,19 +174,34 @@ TEST(CudaProducts, SpecialValuesStayInTheirRowsAndColumns) {
     }
 }
 
+// The error of 20x40x36 where the operands are scaled by powers of two.
+double error_at_magnitude(const KernelCases& cases, std::size_t i, int of_a, int of_b) {
+    auto inputs = random_inputs(cases.problem(i), 5);
+    for (auto& x : inputs[0]) x = std::ldexp(x, of_a);
+    for (auto& x : inputs[1]) x = std::ldexp(x, of_b);
+    const auto y = cases.run(i, {}, inputs, {.seed = 3})[0];
+    return error_of(y, product_reference(cases.problem(i), inputs)[0]);
+}
+const std::string problem_of_magnitudes = "matmul | f32[20,40] f32[40,36] -> f32[20,36]";
+
 // Factors of a and of b, whose products f32 can hold.
 TEST(CudaProducts, OfSplitElementsAreExactAtAnyMagnitude) {
-    const char* problem = "matmul | f32[20,40] f32[40,36] -> f32[20,36]";
-    const KernelCases cases({problem}, {"cuda.product_bf16x6"});
+    const KernelCases cases({problem_of_magnitudes}, {"cuda.product_bf16x6"});
     for (const auto& [of_a, of_b] :
          {std::pair(0, 0), std::pair(-120, 60), std::pair(-100, 120), std::pair(127, -100), std::pair(60, -126),
-          std::pair(-45, -45), std::pair(-39, -39), std::pair(-63, -61), std::pair(63, 60)}) {
-        auto inputs = random_inputs(cases.problem(0), 5);
-        for (auto& x : inputs[0]) x = std::ldexp(x, of_a);
-        for (auto& x : inputs[1]) x = std::ldexp(x, of_b);
-        const auto y = cases.run(0, {}, inputs, {.seed = 3})[0];
-        EXPECT_LE(error_of(y, product_reference(cases.problem(0), inputs)[0]), 1e-6) << of_a << ' ' << of_b;
-    }
+          std::pair(-45, -45), std::pair(-39, -39), std::pair(-63, -61), std::pair(63, 60)})
+        EXPECT_LE(error_at_magnitude(cases, 0, of_a, of_b), 1e-6) << of_a << ' ' << of_b;
+}
+
+// The same within the range of f16, beyond it, and so small that elements lose all of their bits.
+TEST(CudaProducts, InF16KeepTheirErrorsAtAnyMagnitude) {
+    const KernelCases cases({problem_of_magnitudes, problem_of_magnitudes},
+                            {"cuda.product_f16x3.", "cuda.product_f16."});
+    for (std::size_t i = 0; i < cases.size(); ++i)
+        for (const auto& [of_a, of_b] : {std::pair(0, 0), std::pair(-7, -7), std::pair(14, -7), std::pair(14, 14),
+                                         std::pair(17, 0), std::pair(0, 60), std::pair(-12, 3), std::pair(-30, 12)})
+            EXPECT_LE(error_at_magnitude(cases, i, of_a, of_b), i == 0 ? 6e-7 : 3e-3)
+                << cases.kernel_id(i) << ' ' << of_a << ' ' << of_b;
 }
 
 // The parts are rounded to 2^64, whose product is above the largest f32, and the product of the elements is below.
@@ -200,46 +215,21 @@ TEST(CudaProducts, OfSplitElementsMayComeCloseToTheLargestNumber) {
     EXPECT_LE(error_of(y, product_reference(cases.problem(0), inputs)[0]), 1e-6);
 }
 
-// A depth at which the truncation of a single sum on tensor cores would show.
+// A depth at which the truncation of a single sum on tensor cores would show. Two f16 parts have twice the bits of one.
 TEST(CudaProducts, OfSplitElementsAreMoreExactThanAChainOfF32) {
-    const KernelCases cases({"matmul | f32[17,3072] f32[3072,24] -> f32[17,24]"}, {"cuda.product_bf16x6"});
-    auto inputs = random_inputs(cases.problem(0), 6);
-    for (const bool is_positive : {false, true}) {
-        if (is_positive)
-            for (auto& operand : inputs)
-                for (auto& x : operand) x = std::fabs(x);
-        const auto y = cases.run(0, {}, inputs, {.seed = 4})[0];
-        EXPECT_LE(error_of(y, product_reference(cases.problem(0), inputs)[0]), 2.5e-7) << is_positive;
-    }
-}
-
-// Factors of a and of b, within the range of f16, beyond it, and so small that elements lose all of their bits.
-TEST(CudaProducts, InF16KeepTheirErrorsAtAnyMagnitude) {
-    const char* problem = "matmul | f32[20,40] f32[40,36] -> f32[20,36]";
-    const KernelCases cases({problem, problem}, {"cuda.product_f16x3.", "cuda.product_f16."});
+    const char* problem = "matmul | f32[17,3072] f32[3072,24] -> f32[17,24]";
+    const std::vector<double> limits{2.5e-7, 4e-7};
+    const KernelCases cases({problem, problem}, {"cuda.product_bf16x6.", "cuda.product_f16x3."});
     for (std::size_t i = 0; i < cases.size(); ++i) {
-        for (const auto& [of_a, of_b] : {std::pair(0, 0), std::pair(-7, -7), std::pair(14, -7), std::pair(14, 14),
-                                         std::pair(17, 0), std::pair(0, 60), std::pair(-12, 3), std::pair(-30, 12)}) {
-            auto inputs = random_inputs(cases.problem(i), 5);
-            for (auto& x : inputs[0]) x = std::ldexp(x, of_a);
-            for (auto& x : inputs[1]) x = std::ldexp(x, of_b);
-            const auto y = cases.run(i, {}, inputs, {.seed = 3})[0];
-            EXPECT_LE(error_of(y, product_reference(cases.problem(i), inputs)[0]), i == 0 ? 6e-7 : 3e-3)
-                << cases.kernel_id(i) << ' ' << of_a << ' ' << of_b;
+        auto inputs = random_inputs(cases.problem(i), 6);
+        for (const bool is_positive : {false, true}) {
+            if (is_positive)
+                for (auto& operand : inputs)
+                    for (auto& x : operand) x = std::fabs(x);
+            const auto y = cases.run(i, {}, inputs, {.seed = 4})[0];
+            EXPECT_LE(error_of(y, product_reference(cases.problem(i), inputs)[0]), limits[i])
+                << cases.kernel_id(i) << ' ' << is_positive;
         }
-    }
-}
-
-// Two parts have twice the bits of one: small differences of large elements are kept.
-TEST(CudaProducts, OfTwoF16PartsHaveTheErrorOfAChainOfF32) {
-    const KernelCases cases({"matmul | f32[17,3072] f32[3072,24] -> f32[17,24]"}, {"cuda.product_f16x3."});
-    auto inputs = random_inputs(cases.problem(0), 6);
-    for (const bool is_positive : {false, true}) {
-        if (is_positive)
-            for (auto& operand : inputs)
-                for (auto& x : operand) x = std::fabs(x);
-        const auto y = cases.run(0, {}, inputs, {.seed = 4})[0];
-        EXPECT_LE(error_of(y, product_reference(cases.problem(0), inputs)[0]), 4e-7) << is_positive;
     }
 }
 
