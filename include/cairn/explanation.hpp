@@ -117,6 +117,8 @@ struct ExplainedError {
     std::string target;         ///< `output "y"`
     double error = 0;           ///< root of the sum of squares, see Tolerance::relative
     double tolerance = 0;       ///< the largest error allowed; 0: none
+    double scale = 1;           ///< the largest combined error admitted, as a multiple of `tolerance`: other than 1 if
+                                ///< earlier programs of the graph erred less or more than stated
     bool verified = false;      ///< a run of the bucket was compared with its exact program
     double measured_error = 0;  ///< largest error found by verification; may be infinite, as VerifiedError::error
     friend bool operator==(const ExplainedError&, const ExplainedError&) = default;

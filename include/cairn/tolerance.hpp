@@ -27,6 +27,10 @@ public:
     /// returned: the run returns the exact results, and the bucket uses its exact program from then on. See
     /// CompiledGraph::verified_errors().
     ///
+    /// The measured errors are kept in the timing database, by graph and tolerance, and scale the combined error that
+    /// the next compile admits: by up to 8 where they were far below the stated errors, and down after a result beyond
+    /// `error`. See ExplainedError::scale.
+    ///
     /// States that only grow may be stored in f16 or bf16 if that is faster. Each such state is an error of 2^-11 or
     /// 2^-8 of the outputs it influences. This is not done with CompileOptions::memory_limit, nor in paths(). With
     /// such states, one bucket whose error exceeds `error` makes all buckets use their exact programs.

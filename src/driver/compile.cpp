@@ -10,7 +10,6 @@
 #include "driver/split_points.hpp"
 #include "driver/stages.hpp"
 #include "driver/state_storage.hpp"
-#include "driver/timing_notes.hpp"
 #include "driver/tuning_curve.hpp"
 #include "driver/verification_covers.hpp"
 #include "driver/verify_kernels.hpp"
@@ -141,7 +140,7 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
     CompiledGraph compiled = best.stages.link(
         std::move(programs),
         driver::explainer_of(std::move(explainer), std::move(best.covers.path), optimality_gap(best.covers),
-                             std::move(trials), std::move(tuning), driver::timing_notes(best.stages.costs())),
+                             std::move(trials), std::move(tuning), best.stages.notes()),
         std::move(selection_key));
     driver::check_limit(compiled.memory(), options);
     if (options.mode == Mode::replay) driver::log_replay_by_calls(context, options);

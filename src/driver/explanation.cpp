@@ -309,8 +309,9 @@ std::string details(const Explanation& explanation) {
         text += fmt::format("bucket{}{}{}: {:.4g} s a run\n", ranges.empty() ? "" : " ", ranges, sizes_of(bucket),
                             bucket.seconds);
         for (const ExplainedError& error : bucket.errors)
-            text += fmt::format("  the combined error of {} is {:.4g}, allowed is {}{}\n", error.target, error.error,
+            text += fmt::format("  the combined error of {} is {:.4g}, allowed is {}{}{}\n", error.target, error.error,
                                 error.tolerance == 0 ? "none" : fmt::format("{:.4g}", error.tolerance),
+                                error.scale == 1 ? "" : fmt::format(" times {:.3g}", error.scale),
                                 error.verified ? fmt::format(", found was {:.4g}", error.measured_error) : "");
         if (bucket.fell_back)
             text += "  a measured error exceeds the error budget: the fastest exact program runs instead\n";

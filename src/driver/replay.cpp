@@ -60,16 +60,6 @@ std::string identity_text(const ir::GraphData& graph) {
     return ir::print(brief) + sums;
 }
 
-std::string digest_of(const Graph& graph, const CompileOptions& options) {
-    std::string text = "tolerance " + to_string(options.tolerance) + '\n';
-    for (const OutputTolerance& output : options.output_tolerances)
-        text += fmt::format("tolerance {} {}\n", output.output, to_string(output.tolerance));
-    const std::set<std::string> left_out(options.disable.begin(), options.disable.end());
-    for (const std::string& stage : left_out) text += "without " + stage + '\n';
-    text += port_devices_text(options);
-    return to_string(digest(text + identity_text(*graph.data())));
-}
-
 /// A graph compiled up to its candidates.
 struct Prepared {
     Prepared(Graph given, const Context& context, const CompileOptions& as, std::string variant)
@@ -158,15 +148,25 @@ private:
 
 }  // namespace
 
+std::string selection_digest(const Graph& graph, const CompileOptions& options) {
+    std::string text = "tolerance " + to_string(options.tolerance) + '\n';
+    for (const OutputTolerance& output : options.output_tolerances)
+        text += fmt::format("tolerance {} {}\n", output.output, to_string(output.tolerance));
+    const std::set<std::string> left_out(options.disable.begin(), options.disable.end());
+    for (const std::string& stage : left_out) text += "without " + stage + '\n';
+    text += port_devices_text(options);
+    return to_string(digest(text + identity_text(*graph.data())));
+}
+
 runtime::SelectionKey selection_key_of(const Graph& graph, const CompileOptions& options,
                                        const std::vector<PreparedBucket>& buckets, std::string stored) {
-    return {digest_of(graph, options), std::move(stored), buckets.front().candidates->devices().of_states};
+    return {selection_digest(graph, options), std::move(stored), buckets.front().candidates->devices().of_states};
 }
 
 std::optional<CompiledGraph> replay_covers(const Graph& graph, const Context& context, const CompileOptions& options) {
     if (options.mode != Mode::replay) return std::nullopt;
     const std::shared_ptr<const program::Lock> lock = read_lock(options.lock);
-    if (lock->selection_key == digest_of(graph, options))
+    if (lock->selection_key == selection_digest(graph, options))
         if (Replay replay(graph, context, options, *lock); replay.has_all()) return replay.compile();
     return std::nullopt;
 }
@@ -199,7 +199,7 @@ std::string lock_difference(const program::Lock& lock, const Graph& graph, const
     for (const auto& [problem, calls] : lock.calls)
         if (!wanted.contains(problem)) unused.push_back(problem);
     std::string text = fmt::format("the lock {} does not fit graph \"{}\"", options.lock.string(), graph.name());
-    if (lock.selection_key == digest_of(graph, options)) text += fmt::format(": {}", reason);
+    if (lock.selection_key == selection_digest(graph, options)) text += fmt::format(": {}", reason);
     if (!missing.empty()) text += "; it has no calls for these problems:" + problem_list(missing);
     if (!unused.empty()) text += "\nit has calls for these problems, which do not occur:" + problem_list(unused);
     return text;

@@ -16,8 +16,10 @@ namespace cairn::driver {
 /// Reads and parses a lock. Throws Error(file) naming the path.
 std::shared_ptr<const program::Lock> read_lock(const std::filesystem::path& path);
 
-/// The key of a selection: a digest of the graph and of the options that decide which covers are valid (tolerances,
-/// disabled stages). Measured times, limits and budgets are not included. `buckets` provide the device of states.
+/// A digest of the graph and of the options that decide which covers are valid (tolerances, disabled stages). Measured
+/// times, limits and budgets are not included.
+std::string selection_digest(const Graph& graph, const CompileOptions& options);
+/// The key of a selection, with that digest. `buckets` provide the device of states.
 runtime::SelectionKey selection_key_of(const Graph& graph, const CompileOptions& options,
                                        const std::vector<PreparedBucket>& buckets, std::string stored = {});
 

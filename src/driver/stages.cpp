@@ -1,5 +1,7 @@
 #include "driver/stages.hpp"
 
+#include "accuracy/metric/combined_error.hpp"
+#include "accuracy/metric/float_limits.hpp"
 #include "autotune/measurement/benchmark.hpp"
 #include "autotune/measurement/calibration_records.hpp"
 #include "autotune/measurement/clock.hpp"
@@ -9,6 +11,7 @@
 #include "autotune/policy/tuner.hpp"
 #include "driver/port_devices.hpp"
 #include "driver/replay.hpp"
+#include "driver/timing_notes.hpp"
 #include "driver/verify_kernels.hpp"
 #include "graph/ir/op_table.hpp"
 #include "graph/ir/verify.hpp"
@@ -28,6 +31,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -123,6 +128,7 @@ Stages::Stages(const Graph& graph, const Context& context, const CompileOptions&
     check_options();
     check_graph();
     set_up_costs();
+    set_up_verifications(graph);
     result_template_.name = graph_.name();
     result_template_.symbols = graph_.symbols();
     for (const ir::Node& node : graph_.nodes())
@@ -170,9 +176,6 @@ void Stages::set_up_costs() {
     costs_.permit = [impl = context_.impl()](FeatureSet needs) { return impl->cpu->permit(needs); };
     costs_.policy.threads = context_.threads();
     costs_.devices = context_.kernels().devices;
-    for (const accuracy::ErrorBudget& bound :
-         accuracy::error_budgets_of(graph_, options_.tolerance, options_.output_tolerances))
-        costs_.tolerance = std::max(costs_.tolerance, bound.limit);
     if (options_.mode == Mode::off) {
         for (const DeviceRates& rates : costs_.devices)
             costs_.others[rates.device].rates = autotune::source_of_rates(*context_.impl(), rates.device);
@@ -234,11 +237,64 @@ std::vector<PreparedBucket> Stages::prepare() {
     const bool specialize = StageDriver(options_, "").enabled("specialize");
     const std::vector<BucketRanges> cuts =
         bucket_ranges_of(graph_, specialize ? std::span(options_.splits) : std::span<const Split>());
+    set_up_tolerance(cuts);
     std::vector<PreparedBucket> prepared;
     for (const BucketRanges& cut : cuts) prepared.push_back(prepare(cut));
     const bool has_times = options_.mode == Mode::cached || autotune::measures(options_.mode);
     if (has_times && prepared[0].driver.enabled("search")) tune(prepared);
     return prepared;
+}
+
+void Stages::set_up_verifications(const Graph& graph) {
+    const std::vector<accuracy::ErrorBudget> bounds =
+        accuracy::error_budgets_of(graph_, options_.tolerance, options_.output_tolerances);
+    if (std::all_of(bounds.begin(), bounds.end(), [](const auto& bound) { return bound.limit == 0; })) return;
+    if (costs_.timings != nullptr)
+        verifications_.emplace(context_, selection::environment_of_programs(costs_), selection_digest(graph, options_));
+    replays_covers_ = costs_.lock != nullptr && costs_.lock->selection_key == selection_digest(graph, options_);
+}
+
+/// The scale of error budgets under which the steps of a lock's cover were selected, or a smaller one that admits them.
+double Stages::scale_of_lock(const BucketRanges& cut, double tolerance) const {
+    const auto cover = std::find_if(costs_.lock->covers.begin(), costs_.lock->covers.end(),
+                                    [&](const program::Lock::Cover& each) { return each.ranges == cut.ranges; });
+    if (cover == costs_.lock->covers.end()) return 1;
+    double error = 0;
+    for (const program::CoverStep& step : cover->steps)
+        error = accuracy::combined_error(error, accuracy::combined_error(step.error, step.rounding));
+    for (const ir::StateInfo& state : graph_.states())
+        if (state.public_dtype) error = accuracy::combined_error(error, accuracy::unit_roundoff(state.dtype));
+    constexpr double rounding_margin = 1 + 1e-9;
+    return std::max(1.0, rounding_margin * error / tolerance);
+}
+
+/// The error budgets of a bucket, scaled by what verifications of earlier programs have measured.
+std::vector<accuracy::ErrorBudget> Stages::budgets(const ir::GraphData& graph, const BucketRanges& cut) const {
+    std::vector<accuracy::ErrorBudget> bounds =
+        accuracy::error_budgets_of(graph, options_.tolerance, options_.output_tolerances);
+    if (verifications_) return accuracy::scaled_budgets(std::move(bounds), verifications_->budget_scale(cut.ranges));
+    if (!replays_covers_) return bounds;
+    double smallest = std::numeric_limits<double>::infinity();
+    for (const accuracy::ErrorBudget& bound : bounds)
+        if (bound.limit > 0) smallest = std::min(smallest, bound.limit);
+    return accuracy::scaled_budgets(std::move(bounds), scale_of_lock(cut, smallest));
+}
+
+/// Sets the largest error that a kernel of any bucket may state.
+void Stages::set_up_tolerance(std::span<const BucketRanges> cuts) {
+    for (const BucketRanges& cut : cuts) {
+        ranges_.push_back(cut.ranges);
+        for (const accuracy::ErrorBudget& bound : budgets(graph_, cut))
+            costs_.tolerance = std::max(costs_.tolerance, bound.limit);
+    }
+}
+
+std::vector<std::string> Stages::notes() const {
+    std::vector<std::string> lines = timing_notes(costs_);
+    if (!verifications_) return lines;
+    std::vector<std::string> verified = verifications_->notes(ranges_);
+    lines.insert(lines.end(), std::make_move_iterator(verified.begin()), std::make_move_iterator(verified.end()));
+    return lines;
 }
 
 /// Created once per Context, and again for a graph whose traits they do not cover.
@@ -292,9 +348,7 @@ PreparedBucket Stages::prepare(const BucketRanges& cut) const {
     driver.end(
         "fuse", [&] { return fusion::verify(*graph, classes, bucket.matches, context_.kernels().definitions); },
         [&] { return fusion::to_string(bucket.matches); });
-    if (costs_.tolerance > 0)
-        bucket.bounds = accuracy::subtract_state_rounding(
-            *graph, accuracy::error_budgets_of(*graph, options_.tolerance, options_.output_tolerances));
+    if (costs_.tolerance > 0) bucket.bounds = accuracy::subtract_state_rounding(*graph, budgets(*graph, cut));
     bucket.candidates = std::make_unique<selection::Candidates>(
         *graph, classes, context_.kernels(), context_.features(), costs_, driver.enabled("pack"), options_.stop);
     if (!costs_.devices.empty() && driver.enabled("search")) {
@@ -378,6 +432,11 @@ CompiledGraph Stages::link(std::vector<runtime::BucketProgram> buckets, runtime:
     runtime::ProgramSet set = result_template_;
     set.buckets = std::move(buckets);
     set.explainer = std::move(explainer);
+    if (verifications_)
+        set.verification_sink = [record = *verifications_](const runtime::BucketProgram& bucket,
+                                                           std::span<const double> errors) {
+            record.record(bucket, errors);
+        };
     set.selection_key = std::move(selection_key);
     return runtime::make_compiled_graph(context_, std::move(set), options_.stop);
 }

@@ -3,6 +3,7 @@
 #include "cairn/compile.hpp"
 #include "driver/buckets.hpp"
 #include "driver/stage_driver.hpp"
+#include "driver/verification_record.hpp"
 #include "fusion/match.hpp"
 #include "runtime/program_set.hpp"
 #include "selection/choose/challenger_covers.hpp"
@@ -11,6 +12,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +52,8 @@ public:
     const selection::CostModel& costs() const noexcept { return costs_; }
     /// graph > simplify > expand > fuse > candidates > tune: the candidates of each bucket, with their costs.
     std::vector<PreparedBucket> prepare();
+    /// Notes on what the selection is based on: times (timing_notes()) and verifications of earlier programs.
+    std::vector<std::string> notes() const;
     /// Wall-clock seconds of measuring so far: calibration and tuning.
     double measuring_seconds() const noexcept { return measuring_; }
     /// The cheapest covers of prepare()'s buckets, if prepare() has selected them already.
@@ -73,6 +77,10 @@ private:
     void check_options() const;
     void check_graph() const;
     void set_up_costs();
+    void set_up_verifications(const Graph& graph);
+    double scale_of_lock(const BucketRanges& cut, double tolerance) const;
+    void set_up_tolerance(std::span<const BucketRanges> cuts);
+    std::vector<accuracy::ErrorBudget> budgets(const ir::GraphData& graph, const BucketRanges& cut) const;
     void set_up_devices(double seconds);
     std::shared_ptr<const selection::Priors> priors() const;
     fusion::Patterns patterns(const ir::GraphData& graph) const;
@@ -88,6 +96,9 @@ private:
     std::vector<selection::CallKind> unmeasured_plan_;
     std::vector<TuningPoint> curve_;
     std::optional<selection::Selections> chosen_;
+    std::optional<VerificationRecord> verifications_;  // of inexact programs of the graph; none without a database
+    bool replays_covers_ = false;                      // the lock of costs_ is of this graph and tolerance
+    std::vector<std::vector<runtime::Range>> ranges_;  // of all buckets
     selection::CostModel costs_;
     runtime::ProgramSet result_template_;  // the result without programs; the graph may grow meanwhile
 };

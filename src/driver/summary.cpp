@@ -143,8 +143,9 @@ private:
         if (!others.empty()) add("other sizes: " + others);
         for (std::size_t i = 0; i < std::min<std::size_t>(2, bucket_.errors.size()); ++i) {
             const ExplainedError& error = bucket_.errors[i];
-            add(fmt::format("the combined error of {} is {:.3g}, allowed is {}", error.target, error.error,
-                            error.tolerance == 0 ? "none" : fmt::format("{:.3g}", error.tolerance)));
+            add(fmt::format("the combined error of {} is {:.3g}, allowed is {}{}", error.target, error.error,
+                            error.tolerance == 0 ? "none" : fmt::format("{:.3g}", error.tolerance),
+                            error.scale == 1 ? "" : fmt::format(" times {:.3g}", error.scale)));
         }
         if (bucket_.fell_back) add("a measured error exceeds the error budget: the fastest exact program runs instead");
     }

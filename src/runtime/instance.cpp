@@ -121,6 +121,10 @@ void Executable::fall_back() {
 
 bool Executable::resolve(std::size_t bucket, std::shared_ptr<BoundProgram> exact, std::span<const double> errors) {
     if (has_narrow_states && !buckets[bucket]->within_tolerance(errors)) fall_back();
+    try {
+        if (set.verification_sink) set.verification_sink(set.buckets[bucket], errors);
+    } catch (...) {  // a record that cannot be kept is no fault of the run
+    }
     return buckets[bucket]->resolve(std::move(exact), errors);
 }
 

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <unordered_map>
@@ -64,13 +65,17 @@ struct ProgramSet;
 /// Adds the reasons of the selection to an explanation that lists the instructions. Called from any thread.
 using Explainer = std::function<void(const ProgramSet& set, Explanation& explanation, const std::stop_token& stop)>;
 
+/// Receives the error of each inexact value of a bucket's program after a verification. Called from any thread.
+using VerificationSink = std::function<void(const BucketProgram& bucket, std::span<const double> errors)>;
+
 /// The programs of all buckets of one graph.
 struct ProgramSet {
     std::string name;
     std::shared_ptr<Symbols> symbols;  ///< with the bounds of the whole graph
     std::vector<InputPort> inputs;     ///< name, dtype and shape in those symbols; views are not used
     std::vector<BucketProgram> buckets;
-    Explainer explainer;  ///< null if the set was loaded
+    Explainer explainer;                      ///< null if the set was loaded
+    VerificationSink verification_sink = {};  ///< null: results of verifications are not kept
     SelectionKey selection_key = {};
     ProgramBinaries binaries = {};
 };

@@ -59,6 +59,14 @@ ErrorBudget error_budget_of_state(const ir::GraphData& graph, int state, double 
     return {fmt::format("state \"{}\"", info.name), info.latest, limit, true, state};
 }
 
+std::vector<ErrorBudget> scaled_budgets(std::vector<ErrorBudget> bounds, double scale) {
+    for (ErrorBudget& bound : bounds) {
+        bound.limit *= scale;
+        bound.scale *= scale;
+    }
+    return bounds;
+}
+
 double rounding_in(const ir::GraphData& graph, const ErrorInfluence& influence, std::size_t bound) {
     double error = 0;
     for (const ir::StateInfo& state : graph.states())

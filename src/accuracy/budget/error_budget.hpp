@@ -30,15 +30,19 @@ struct ErrorBudget {
     double limit = 0;  ///< of the errors of kernels and of roundings within matches
     bool is_state = false;
     int port = 0;         ///< index among the graph's outputs, or states
-    double rounding = 0;  ///< of states stored narrower; `limit` is what it leaves of the tolerance
+    double rounding = 0;  ///< of states stored narrower; `limit` is what it leaves of the scaled tolerance
+    double scale = 1;     ///< admitted combined error as a multiple of the tolerance
 
-    double tolerance() const { return combined_error(limit, rounding); }
+    double tolerance() const { return combined_error(limit, rounding) / scale; }
 };
 
 /// One budget for each output, with its own tolerance or the common one, and one with the common tolerance for each
 /// state that no output depends on. Throws Error(argument) if a tolerance names no output, or an output has two.
 std::vector<ErrorBudget> error_budgets_of(const ir::GraphData& graph, const Tolerance& all,
                                           std::span<const OutputTolerance> own);
+
+/// Budgets of a multiple of their tolerances, for programs that are known to err less, or more, than stated.
+std::vector<ErrorBudget> scaled_budgets(std::vector<ErrorBudget> bounds, double scale);
 
 /// The combined error of rounding states to their storage dtype: once for each state that influences the budget.
 double rounding_in(const ir::GraphData& graph, const ErrorInfluence& influence, std::size_t bound);

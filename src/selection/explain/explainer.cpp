@@ -480,7 +480,7 @@ void Explainer::explain(std::span<const int> path, std::span<const program::Prog
         ExplainedBucket& bucket = explanation.buckets[b];
         bucket.sizes = record.sizes;
         for (const accuracy::ErrorBudget& bound : record.bounds)
-            bucket.errors.push_back({bound.name, bound.rounding, bound.tolerance()});
+            bucket.errors.push_back({bound.name, bound.rounding, bound.tolerance(), bound.scale});
         for (const Memo::ErrorTerms& errors : errors_)
             if (static_cast<std::size_t>(errors.bucket) == b) {
                 double& error = bucket.errors[static_cast<std::size_t>(errors.bound)].error;
