@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 using bench::Workload;
 
 struct Options {
-    std::string model = "gpt2", work, mode = "cached", db, logits, lock, cache_folder, source_dir;
+    std::string model = "gpt2", work, mode = "cached", db, logits, lock, cache_folder, source_dir, kernel_class;
     std::optional<std::int64_t> length;
     std::size_t references = SIZE_MAX;
     std::int64_t batch = 1;
@@ -66,6 +66,11 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--tolerance", options.tolerance,
                    "relative error that logits may have; exact when not given. The first iteration is verified")
         ->check(CLI::PositiveNumber);
+    app.add_option(
+           "--class", options.kernel_class,
+           "of the kernels that state an error use only those of this class: i8, i16, bf16 or bf16x3 of the CPU, "
+           "or a pattern of ids, as '*format=f16x3*'; with --tolerance")
+        ->needs("--tolerance");
     app.add_option("--db", options.db, "file of the timing database; the user's cache folder when not given");
     app.add_option("--iterations", options.turns.iterations, "timed ones")->check(support::at_least(1));
     app.add_option("--seconds", options.turns.seconds, "further iterations until they have taken so long")
@@ -131,6 +136,31 @@ void write_floats(const std::string& path, std::span<const float> values) {
     if (!file.flush()) throw cairn::Error(cairn::ErrorKind::file, "output", "cannot write " + path);
 }
 
+/// The part of a kernel's id that names its family and level: `panel_i16_avx512_vnni` of
+/// `cpu.panel_i16_avx512_vnni.matmul.f32@1`.
+std::string family_of(const std::string& kernel) {
+    const std::size_t first = kernel.find('.') + 1;
+    return kernel.substr(first, kernel.find('.', first) - first);
+}
+
+/// Bans the kernels that state an error and are not of a class. Those that pack weights stay: classes share their
+/// layouts.
+std::vector<cairn::KernelRule> rules_of_class(const std::string& name, const cairn::KernelSet& kernels) {
+    const bool is_pattern = name.find_first_of("*?") != std::string::npos;
+    const cairn::KernelRule in_class{is_pattern ? name : "cpu.panel_" + name + "_*"};
+    std::vector<cairn::KernelRule> rules;
+    bool is_any = false;
+    for (const cairn::Kernel& kernel : kernels.kernels) {
+        if (kernel.error == nullptr || kernel.definition == "pack") continue;
+        if (in_class.covers(kernel.id, ""))
+            is_any = true;
+        else
+            rules.push_back({kernel.id, "*", cairn::RuleAction::ban, "--class " + name});
+    }
+    if (!is_any) refuse("--class: no kernel that states an error is of the class " + name);
+    return rules;
+}
+
 double nanoseconds(Clock::duration time) { return std::chrono::duration<double, std::nano>(time).count(); }
 
 void calibrate(const Options& options) {
@@ -164,6 +194,7 @@ void run(const Options& options, Clock::time_point started) {
     compile.mode = support::mode_of(options.mode);
     compile.tune_seconds = options.budget;
     if (options.tolerance) compile.tolerance = cairn::Tolerance::relative(*options.tolerance);
+    if (!options.kernel_class.empty()) compile.rules = rules_of_class(options.kernel_class, context.kernels());
 
     const Clock::time_point compiling = Clock::now();
     const auto subject = bench::make_benchmarked_model(report.work, source, context, compile);
@@ -196,7 +227,7 @@ void run(const Options& options, Clock::time_point started) {
     report.features = to_string(context.features());
     report.threads = context.threads();
     report.plan = to_string(cairn::digest(compiled.program()));
-    report.instructions = static_cast<std::int64_t>(compiled.profile().size());
+    for (const cairn::InstructionProfile& each : compiled.profile()) ++report.families[family_of(each.kernel)];
     report.memory = compiled.memory(subject->sizes());
     report.needs = subject->needs();
     for (const cairn::VerifiedError& row : compiled.verified_errors())

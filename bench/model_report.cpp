@@ -25,6 +25,12 @@ double best(const std::vector<double>& values) { return *std::min_element(values
     text.append(line).append("\n");
 }
 
+std::int64_t instructions(const Report& report) {
+    std::int64_t count = 0;
+    for (const auto& [family, each] : report.families) count += each;
+    return count;
+}
+
 }  // namespace
 
 RooflineLimit roofline_limit(const MinimumWork& needs, const cairn::Calibration& before,
@@ -61,7 +67,8 @@ nlohmann::ordered_json json_of(const Report& report) {
         {"features", report.features},
         {"mode", report.mode},
         {"plan", report.plan},
-        {"instructions", report.instructions},
+        {"instructions", instructions(report)},
+        {"families", report.families},
         {"iterations_ns", report.iterations},
         {"best_ns", least},
         {"median_ns", middle},
@@ -123,7 +130,11 @@ std::string table_of(const Report& report) {
     add_line(text, "  %-22s best %.3f, median %.3f", "part of the limit", 1e9 * limit.seconds() / least,
              1e9 * limit.seconds() / middle);
     add_line(text, "  %-22s %s, %lld instructions", "plan", report.plan.c_str(),
-             static_cast<long long>(report.instructions));
+             static_cast<long long>(instructions(report)));
+    std::string families;
+    for (const auto& [family, count] : report.families)
+        families += (families.empty() ? "" : ", ") + std::to_string(count) + " " + family;
+    add_line(text, "  %-22s %s", "kernels", families.c_str());
     add_line(text, "  %-22s peak resident %.1f MiB; planned arena %.1f, weights in place %.1f, bound %.1f, states %.1f",
              "memory", mib(report.resident_bytes), mib(report.memory.arena), mib(report.memory.weights),
              mib(report.memory.bound), mib(report.memory.states));

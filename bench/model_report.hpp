@@ -6,6 +6,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstdint>
+#include <map>
 #include <string>
 
 namespace bench {
@@ -18,8 +20,8 @@ struct Report {
     std::vector<double> iterations;  ///< nanoseconds each
     std::optional<PairedTimes> beside;
     int busy_cpu = -1;
-    std::string plan;  ///< digest of the text of all programs
-    std::int64_t instructions = 0;
+    std::string plan;                              ///< digest of the text of all programs
+    std::map<std::string, std::int64_t> families;  ///< instructions by family of kernels
     double compile_seconds = 0;
     double first_logits = 0;          ///< nanoseconds from main() to the logits of the first iteration
     double first_logits_clock = 0;    ///< monotonic clock at that time, nanoseconds

@@ -56,3 +56,31 @@ def in_groups(groups, left=150, unit=95):
         parts += [f'<circle cx="{x(ratio):.1f}" cy="{29 + 18 * at}" r="3" fill="{COLOURS[0] if ratio <= 3 else COLOURS[1]}" '
                   'fill-opacity=".5"/>' for ratio in ratios]
     return picture(left + 7 * unit + 30, bottom + 6, parts)
+
+
+def over_tolerances(title, errors, times, left=60, width=620, height=240):
+    """Two charts over a logarithmic axis of tolerances: errors on a logarithmic axis, and ratios of times from 0 to 1.2. Both are lists
+    of (name, [(tolerance, value)]); an error of 0 is not drawn."""
+    tolerances = [each for _, points in errors for each, _ in points]
+    low, high = math.log10(min(tolerances)), math.log10(max(tolerances))
+    x = lambda tolerance: left + width * (math.log10(tolerance) - low) / max(high - low, 1e-9)
+    smallest = math.floor(min(math.log10(value) for _, points in errors for _, value in points if value > 0))
+    charts = [("relative error", errors, lambda value: (math.log10(value) - smallest) / (high - smallest),
+               [10.0 ** power for power in range(smallest, math.floor(high) + 1)]),
+              ("time", times, lambda value: value / 1.2, [0, .25, .5, .75, 1])]
+    parts = [f'<text x="{left}" y="16" font-weight="bold">{html.escape(title)}</text>']
+    for at, (axis, lines, share, marks) in enumerate(charts):
+        top = 50 + at * (height + 60)
+        y = lambda value: top + height * (1 - share(value))
+        for mark in marks:
+            parts.append(f'<path d="M{left} {y(mark):.1f}h{width}" stroke="#ddd"/>'
+                         f'<text x="{left - 6}" y="{y(mark) + 4:.1f}" text-anchor="end">{mark:g}</text>')
+        for tolerance in sorted(set(tolerances)):
+            parts.append(f'<text x="{x(tolerance):.1f}" y="{top + height + 16}" text-anchor="middle">{tolerance:g}</text>')
+        parts.append(f'<text x="{left + width + 10}" y="{top + 10}">{axis}</text>')
+        for number, (name, points) in enumerate(lines):
+            colour = COLOURS[number % len(COLOURS)]
+            path = "L".join(f"{x(tolerance):.1f} {y(value):.1f}" for tolerance, value in points if value > 0)
+            parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+                         f'<text x="{left + 220 * number}" y="{top - 8}" fill="{colour}">{html.escape(name)}</text>')
+    return picture(left + width + 120, 50 + 2 * (height + 60), parts)

@@ -2,6 +2,7 @@
 
 #include "cairn/compiled_graph.hpp"
 #include "cairn/graph.hpp"
+#include "cairn/timing_db.hpp"
 #include "cairn/tolerance.hpp"
 
 #include <filesystem>
@@ -83,6 +84,12 @@ struct CompileOptions {
     Tolerance tolerance = Tolerance::exact();
     /// Tolerances of single outputs. compile() throws Error(argument) for a name that is no output or is repeated.
     std::vector<OutputTolerance> output_tolerances = {};
+    /// Rules of this compile, for comparisons for example; they take precedence over those of the timing database and
+    /// need none. A pin on a kernel that states an error has no effect where a program must be exact: without a
+    /// tolerance, and on the programs that verify inexact ones. Ignored in Mode::replay.
+    ///
+    ///     options.rules = {{"*.panel_i8_*", "*", RuleAction::ban, "too coarse for us"}};
+    std::vector<KernelRule> rules = {};
     /// Price of a byte that is kept in memory permanently, in seconds, compared with the seconds of one run of each
     /// bucket: another layout of a weight is kept only if the buckets that read it gain more. The default is about the
     /// time in which one core reads the byte ten times, so usually one layout serves all; a byte in the memory of a

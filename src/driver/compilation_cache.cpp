@@ -30,6 +30,8 @@ std::string text_of(const CompileOptions& options) {
     text += "tolerance " + to_string(options.tolerance) + '\n';
     for (const OutputTolerance& output : options.output_tolerances)
         text += fmt::format("tolerance {} {}\n", output.output, to_string(output.tolerance));
+    for (const KernelRule& rule : options.rules)
+        text += fmt::format("{} {} on {}: {}\n", to_string(rule.action), rule.kernel, rule.problem, rule.reason);
     for (const std::string& stage : options.disable) text += "without " + stage + '\n';
     if (options.memory_limit) text += fmt::format("within {}\n", *options.memory_limit);
     for (const auto& [device, limit] : options.device_memory_limits)

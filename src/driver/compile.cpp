@@ -118,10 +118,12 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
     measuring += autotune::seconds_since(begin);
     std::vector<TuningPoint> tuning =
         driver::tuning_of(best.stages, best.buckets, best.covers, context, best.select_options, measuring);
+    driver::ExactSource source(declared.graph, context, options, declared.stages, declared.buckets);
+    const bool is_separate = narrower != nullptr || source.is_separate();
     std::optional<selection::Selections> exact =
-        narrower != nullptr ? driver::exact_covers(declared.buckets, declared.select_options)
-                            : driver::choose_verification_covers(declared.stages, declared.buckets, declared.covers,
-                                                                 options, declared.select_options);
+        is_separate ? driver::exact_covers(source.buckets(), declared.select_options)
+                    : driver::choose_verification_covers(declared.stages, declared.buckets, declared.covers, options,
+                                                         declared.select_options);
     declared.end_choosing();
     auto explainer = std::make_shared<const selection::Explainer>(
         *std::exchange(best.covers.memo, nullptr), driver::selection_buckets(best.buckets), options.stop);
@@ -133,8 +135,8 @@ CompiledGraph compile_chosen(const Graph& graph, const Context& context, const C
         const selection::Selection selection = std::move(best.covers.buckets[b]);
         programs.push_back(best.stages.emit(bucket, selection, bucket.driver));
         if (!exact) continue;
-        driver::PreparedBucket& exact_bucket = narrower != nullptr ? declared.buckets[b] : bucket;
-        driver::attach_exact_program(bucket, selection, {declared.stages, exact_bucket, exact->buckets[b]}, options,
+        driver::PreparedBucket& exact_bucket = is_separate ? source.buckets()[b] : bucket;
+        driver::attach_exact_program(bucket, selection, {source.stages(), exact_bucket, exact->buckets[b]}, options,
                                      programs.back());
     }
     CompiledGraph compiled = best.stages.link(

@@ -6,7 +6,6 @@
 #include "driver/replay.hpp"
 #include "driver/split_points.hpp"
 #include "driver/stages.hpp"
-#include "driver/timing_notes.hpp"
 #include "driver/verification_covers.hpp"
 #include "selection/search/cheapest_paths.hpp"
 #include "selection/search/k_best.hpp"
@@ -254,8 +253,11 @@ CompiledGraph Path::compile() const {
     }
     const selection::Options select_options{.stop = all.options.stop,
                                             .seconds_per_kept_byte = all.options.seconds_per_kept_byte};
+    driver::ExactSource source(all.graph, all.context, all.options, all.stages, all.buckets);
     const std::optional<selection::Selections> exact =
-        driver::find_verification_covers(all.stages, all.buckets, covers, all.options, select_options);
+        source.is_separate()
+            ? driver::exact_covers(source.buckets(), select_options)
+            : driver::find_verification_covers(all.stages, all.buckets, covers, all.options, select_options);
     std::vector<runtime::BucketProgram> programs;
     for (std::size_t b = 0; b < all.buckets.size(); ++b) {
         driver::PreparedBucket& bucket = all.buckets[b];
@@ -263,14 +265,14 @@ CompiledGraph Path::compile() const {
         driver.check_cancelled();
         programs.push_back(all.stages.emit(bucket, covers.buckets[b], driver));
         if (exact)
-            driver::attach_exact_program(bucket, covers.buckets[b], {all.stages, bucket, exact->buckets[b]},
-                                         all.options, programs.back());
+            driver::attach_exact_program(bucket, covers.buckets[b],
+                                         {source.stages(), source.buckets()[b], exact->buckets[b]}, all.options,
+                                         programs.back());
     }
-    CompiledGraph compiled =
-        all.stages.link(std::move(programs),
-                        driver::explainer_of(all.explainer(), choices_, all.exploration.exact ? 0 : 1, {}, {},
-                                             driver::timing_notes(all.stages.costs())),
-                        driver::selection_key_of(all.graph, all.options, all.buckets));
+    CompiledGraph compiled = all.stages.link(
+        std::move(programs),
+        driver::explainer_of(all.explainer(), choices_, all.exploration.exact ? 0 : 1, {}, {}, all.stages.notes()),
+        driver::selection_key_of(all.graph, all.options, all.buckets));
     driver::check_limit(compiled.memory(), all.options);
     return compiled;
 }

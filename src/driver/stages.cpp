@@ -176,6 +176,7 @@ void Stages::set_up_costs() {
     costs_.permit = [impl = context_.impl()](FeatureSet needs) { return impl->cpu->permit(needs); };
     costs_.policy.threads = context_.threads();
     costs_.devices = context_.kernels().devices;
+    if (options_.mode != Mode::replay) costs_.rules = options_.rules;
     if (options_.mode == Mode::off) {
         for (const DeviceRates& rates : costs_.devices)
             costs_.others[rates.device].rates = autotune::source_of_rates(*context_.impl(), rates.device);
@@ -189,7 +190,8 @@ void Stages::set_up_costs() {
     costs_.environment = autotune::environment_of(impl);
     costs_.programs = autotune::program_environment_of(impl);
     costs_.timings = context_.impl()->timings.get();
-    costs_.rules = costs_.timings->rules();
+    const std::vector<KernelRule> stored = costs_.timings->rules();
+    costs_.rules.insert(costs_.rules.end(), stored.begin(), stored.end());
     const Measuring measuring(measuring_);
     const double budget = autotune::measures(options_.mode) ? autotune::seconds_of(options_) : 0;
     // The CPU and each device that has nominal rates get equal parts.

@@ -67,6 +67,26 @@ double error_in(const selection::Selection& selection, const accuracy::ErrorInfl
 
 }  // namespace
 
+ExactSource::ExactSource(const Graph& graph, const Context& context, const CompileOptions& options,
+                         const Stages& stages, std::vector<PreparedBucket>& buckets)
+    : stages_(stages), buckets_(buckets), own_options_(options) {
+    const std::vector<KernelRule>& rules = stages.costs().rules;
+    const auto is_pin = [](const KernelRule& rule) { return rule.action == RuleAction::pin; };
+    if (stages.costs().tolerance == 0 || std::none_of(rules.begin(), rules.end(), is_pin)) return;
+    own_options_.tolerance = Tolerance::exact();
+    own_options_.output_tolerances.clear();
+    own_options_.mode = Mode::cached;
+    own_options_.dump_stages.clear();
+    own_stages_.emplace(graph, context, own_options_, "exact");
+    own_buckets_ = own_stages_->prepare();
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+        selection::Devices devices = own_buckets_[b].candidates->devices();
+        if (devices.of_states == buckets[b].candidates->devices().of_states) continue;
+        devices.of_states = buckets[b].candidates->devices().of_states;
+        own_buckets_[b].candidates->set_devices(std::move(devices));
+    }
+}
+
 selection::Selections exact_covers(const std::vector<PreparedBucket>& buckets,
                                    const selection::Options& select_options) {
     return selection::select(ExactBuckets(buckets).seen(), select_options);

@@ -7,6 +7,29 @@
 /// Verification programs: the fastest exact programs, with which the first runs of inexact ones are compared.
 namespace cairn::driver {
 
+/// The buckets from which exact covers are selected: those of the inexact covers or, if rules pin kernels, others
+/// prepared for an exact tolerance. A pin on a kernel that states an error would leave no exact kernel in the former.
+class ExactSource {
+public:
+    /// All arguments must outlive it.
+    ExactSource(const Graph& graph, const Context& context, const CompileOptions& options, const Stages& stages,
+                std::vector<PreparedBucket>& buckets);
+    ExactSource(const ExactSource&) = delete;
+    ExactSource& operator=(const ExactSource&) = delete;
+
+    const Stages& stages() const noexcept { return own_stages_ ? *own_stages_ : stages_; }
+    std::vector<PreparedBucket>& buckets() noexcept { return own_stages_ ? own_buckets_ : buckets_; }
+    /// True if they are not the buckets of the inexact covers.
+    bool is_separate() const noexcept { return own_stages_.has_value(); }
+
+private:
+    const Stages& stages_;
+    std::vector<PreparedBucket>& buckets_;
+    CompileOptions own_options_;
+    std::optional<Stages> own_stages_;
+    std::vector<PreparedBucket> own_buckets_;
+};
+
 /// The exact covers that verify inexact ones. Nothing if all covers are exact, or if both do not fit within the memory
 /// limit.
 std::optional<selection::Selections> find_verification_covers(const Stages& stages,

@@ -113,6 +113,22 @@ TEST(ModelBench, ProfilesByKernel) {
     EXPECT_GT(seconds, 0);
 }
 
+TEST(ModelBench, ClassesLimitTheKernelsThatStateAnError) {
+    const auto families_of = [](std::vector<std::string> arguments) {
+        arguments.insert(arguments.end(),
+                         {"--model", "gpt2", "--length", "9", "--iterations", "1", "--tolerance", "0.1"});
+        const json all = bench_of(std::move(arguments));
+        std::string names;
+        for (const auto& [family, count] : all["families"].items()) names += family + " ";
+        EXPECT_NE(names, "");
+        return names;
+    };
+    EXPECT_THAT(families_of({"--class", "i16"}), testing::Not(testing::ContainsRegex("panel_(i8|bf16)")));
+    EXPECT_THAT(families_of({"--class", "*panel_i16_*"}), testing::HasSubstr("panel_i16"));
+    EXPECT_TRUE(refuses(model_bench({"--model", "gpt2", "--tolerance", "0.1", "--class", "i7"}), {"--class", "i7"}));
+    EXPECT_TRUE(refuses(model_bench({"--model", "gpt2", "--class", "i16"}), {"--tolerance"}));
+}
+
 TEST(ModelBench, FoldersHaveNoReferenceAndLogitsAreWritten) {
     const TempFolder folder;
     const std::string path = folder / "logits", lock = folder / "lock";

@@ -1,4 +1,5 @@
 #include "cairn/cairn.hpp"
+#include "tests/autotune/policy/inexact_product.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,6 +58,59 @@ TEST_F(RulesOfADatabase, APinOfShippedTimingsIsAppliedAndExplained) {
     const CompiledGraph pinned = compiled();
     EXPECT_THAT(kernel_of(pinned), HasSubstr(".reference."));
     EXPECT_THAT(why_not(pinned.explain(), first), HasSubstr("a rule pins cpu.reference.matmul"));
+}
+
+TEST_F(RulesOfADatabase, OptionsHaveRulesOfTheirOwnInEveryMode) {
+    Graph g("product");
+    g.output("y", matmul(g.input("x", DType::f32, {4, 64}), g.weight("w", DType::f32, {64, 32})));
+    const std::string first = kernel_of(compiled());
+    const std::vector<KernelRule> pin{{"*.reference.*", "*", RuleAction::pin, "of the options"}};
+    const Context context(options);
+    for (const Mode mode : {Mode::off, Mode::cached}) {
+        const CompiledGraph pinned = compile(g, context, {.mode = mode, .rules = pin});
+        EXPECT_THAT(kernel_of(pinned), HasSubstr(".reference."));
+    }
+    const std::vector<KernelRule> ban{{first, "*", RuleAction::ban, "of the options"}};
+    const CompiledGraph banned = compile(g, context, {.mode = Mode::cached, .rules = ban});
+    EXPECT_NE(kernel_of(banned), first);
+    EXPECT_THAT(why_not(banned.explain(), first), HasSubstr("banned by a rule: of the options"));
+    EXPECT_TRUE(TimingDb(options.timing_db).rules().empty()) << "they are not stored";
+    TimingDb(options.timing_db).add_rule({"*.reference.*", "*", RuleAction::ban, "of the database"});
+    EXPECT_THAT(kernel_of(compile(g, context, {.mode = Mode::cached, .rules = pin})), Not(HasSubstr(".reference.")))
+        << "both apply";
+    TimingDb(options.timing_db).remove_rule("*.reference.*", "*");
+    const std::filesystem::path cached = folder / "cached";
+    const CompiledGraph plain = compile(g, context, {.mode = Mode::cached, .cache_file = cached});
+    EXPECT_EQ(kernel_of(plain), first);
+    EXPECT_NE(kernel_of(compile(g, context, {.mode = Mode::cached, .rules = ban, .cache_file = cached})), first);
+}
+
+/// The exact program that verifies cannot use the pinned kernel, and the pin must not leave it without one.
+TEST_F(RulesOfADatabase, APinOnAKernelThatStatesAnErrorHoldsForInexactProgramsAlone) {
+    options.extra.kernels = {test::inexact_product()};
+    TimingDb(options.timing_db).add_rule({"test.bf16.*", "*", RuleAction::pin, "to compare with"});
+    Graph g("product");
+    g.output("y", matmul(g.input("x", DType::f32, {4, 64}), g.weight("w", DType::f32, {64, 32})));
+    const Context context(options);
+    const CompileOptions loose{.mode = Mode::cached, .tolerance = Tolerance::relative(1e-2)};
+    const std::vector<float> x(4 * 64, 1.01F), w(64 * 32, 1.003F);
+    const auto check = [&](CompiledGraph model) {
+        EXPECT_EQ(kernel_of(model), "test.bf16.matmul.f32@1");
+        InputView view;
+        view.data = w.data();
+        view.shape = {64, 32};
+        model.bind([&](std::string_view) { return view; });
+        model.set("x", x, {4, 64});
+        model.run();
+        ASSERT_EQ(model.verified_errors().size(), 1U);
+        EXPECT_TRUE(model.verified_errors()[0].verified);
+        EXPECT_FALSE(model.verified_errors()[0].fell_back);
+        EXPECT_GT(model.verified_errors()[0].error, 1e-4);
+    };
+    check(compile(g, context, loose));
+    check(paths(g, context, loose).cheapest().compile());
+    EXPECT_EQ(kernel_of(compile(g, context, {.mode = Mode::cached})).find("test."), std::string::npos)
+        << "an exact program";
 }
 
 TEST_F(RulesOfADatabase, AnErrorReportsThatAllKernelsAreBanned) {

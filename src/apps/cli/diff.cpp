@@ -20,7 +20,7 @@ struct DiffOptions {
     std::string other;
     /// Options that B is compiled with in place of A's; none: as A.
     std::optional<std::string> tolerance, lock;  // the mode is other_mode of `all`
-    std::optional<std::vector<std::string>> splits, disable;
+    std::optional<std::vector<std::string>> splits, disable, pins, bans;
 };
 
 bool is_saved(const std::string& text) { return text.starts_with("cairn compiled graph"); }
@@ -40,6 +40,8 @@ void refuse_compile_options(const DiffOptions& options, bool left_is_saved, bool
         refuse(options.lock.has_value(), "--lock-b", which);
         refuse(options.splits.has_value(), "--split-b", which);
         refuse(options.disable.has_value(), "--disable-b", which);
+        refuse(options.pins.has_value(), "--pin-b", which);
+        refuse(options.bans.has_value(), "--ban-b", which);
     }
     if (!left_is_saved || !right_is_saved) return;
     const char* const which = "each of them is";
@@ -48,6 +50,8 @@ void refuse_compile_options(const DiffOptions& options, bool left_is_saved, bool
     refuse(!all.budget.empty(), "--budget", which);
     refuse(!all.splits.empty(), "--split", which);
     refuse(!all.disable.empty(), "--disable", which);
+    refuse(!all.pins.empty(), "--pin", which);
+    refuse(!all.bans.empty(), "--ban", which);
 }
 
 /// The explanation of a saved program, or of the programs that a graph in text form is compiled to.
@@ -70,6 +74,8 @@ Options options_of_other(const DiffOptions& options) {
     other.lock = options.lock.value_or(other.mode == "replay" ? other.lock : "");
     other.splits = options.splits.value_or(other.splits);
     other.disable = options.disable.value_or(other.disable);
+    other.pins = options.pins.value_or(other.pins);
+    other.bans = options.bans.value_or(other.bans);
     return other;
 }
 
@@ -161,9 +167,9 @@ void add_diff(CLI::App& app, Action& chosen) {
         ->check(CLI::IsMember(mode_names()))
         ->option_text("...");
     command.add_option("--lock-b", options->lock, "for the second one only")->option_text("...");
-    command.add_option("--disable-b", options->disable, "for the second one only")
-        ->option_text("...")
-        ->allow_extra_args(false);
+    for (const auto& [name, values] :
+         {std::pair{"--disable-b", &options->disable}, {"--pin-b", &options->pins}, {"--ban-b", &options->bans}})
+        command.add_option(name, *values, "for the second one only")->option_text("...")->allow_extra_args(false);
     add_machine_options(command, options->all);
     command.footer("The exit code is 1 where they differ.");
     set_action(command, options, chosen, diff_plans);

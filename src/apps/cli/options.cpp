@@ -194,6 +194,11 @@ void add_compile_options(CLI::App& app, Options& options, Modes modes_of_it) {
         ->check(readable(split_of, "a split, as T=1,12 or T=auto"))
         ->option_text("T=1,12")
         ->allow_extra_args(false);
+    app.add_option("--pin", options.pins,
+                   "only kernels whose id matches, wherever one of them applies: cpu.eigen_*, * for any text")
+        ->option_text("KERNEL")
+        ->allow_extra_args(false);
+    app.add_option("--ban", options.bans, "no kernel whose id matches")->option_text("KERNEL")->allow_extra_args(false);
     app.add_option("--disable", options.disable, "a stage of the compiler to leave out")
         ->option_text("STAGE")
         ->allow_extra_args(false);
@@ -225,6 +230,10 @@ CompileOptions compile_options(const Options& options) {
     if (!budget.empty()) compile.tune_seconds = duration_of(budget).value();
     compile.tolerance = tolerance_of(options.tolerance).value();
     for (const std::string& split : options.splits) compile.splits.push_back(split_of(split).value());
+    for (const std::string& pattern : options.pins)
+        compile.rules.push_back({pattern, "*", RuleAction::pin, "--pin " + pattern});
+    for (const std::string& pattern : options.bans)
+        compile.rules.push_back({pattern, "*", RuleAction::ban, "--ban " + pattern});
     compile.disable = options.disable;
     compile.lock = options.lock;
     return compile;

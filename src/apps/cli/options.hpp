@@ -30,6 +30,7 @@ struct Options {
     std::string normal_budget = "5s";  ///< default of mode normal
     std::string lock;                  ///< a file; empty: none
     std::vector<std::string> splits, disable;
+    std::vector<std::string> pins, bans;  ///< patterns of kernel ids
 
     std::string weights;                ///< a file; empty: generated from the seed
     std::vector<std::string> sizes;     ///< `T=12`
@@ -45,7 +46,8 @@ enum class Modes {
     all,       ///< including replay, with a lock
     measuring  ///< those that measure
 };
-/// The graph and its compile options: `--tolerance`, `--mode`, `--lock`, `--budget`, `--split`, `--disable`.
+/// The graph and its compile options: `--tolerance`, `--mode`, `--lock`, `--budget`, `--split`, `--pin`, `--ban`,
+/// `--disable`.
 void add_compile_options(CLI::App& app, Options& options, Modes modes = Modes::all);
 /// The inputs of a run: `--weights`, `--size`, `--seed`.
 void add_run_options(CLI::App& app, Options& options);

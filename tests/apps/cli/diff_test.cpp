@@ -7,7 +7,7 @@
 namespace cairn::test {
 namespace {
 
-using testing::HasSubstr;
+using testing::HasSubstr, testing::Not;
 
 class DiffCommand : public testing::Test {
 protected:
@@ -42,6 +42,18 @@ TEST_F(DiffCommand, OfOptionsReportsTheirEffect) {
     for (const auto& row : only_a) any_fused = any_fused || row["problem"].get<std::string>().starts_with("softmax");
     EXPECT_TRUE(any_fused);
     for (const auto& row : only_b) EXPECT_FALSE(row["problem"].get<std::string>().starts_with("softmax"));
+}
+
+TEST_F(DiffCommand, OfRulesReportsTheirEffect) {
+    const Outcome outcome = diff_with({"--ban-b", "*softmax*"});
+    EXPECT_EQ(outcome.exit_code, 1);
+    const auto only_a = rows_of(outcome, "only_a"), only_b = rows_of(outcome, "only_b");
+    ASSERT_FALSE(only_a.empty());
+    for (const auto& row : only_b) EXPECT_THAT(row["kernel"].get<std::string>(), Not(HasSubstr("softmax")));
+    const std::string chosen = only_a[0]["kernel"].get<std::string>();
+    EXPECT_EQ(diff_with({"--pin-b", chosen}).exit_code, 0);
+    EXPECT_EQ(diff_with({"--ban", "*softmax*", "--pin-b", chosen}).exit_code, 0) << "B has the bans of A";
+    EXPECT_EQ(diff_with({"--pin", chosen, "--ban-b", chosen}).exit_code, 1);
 }
 
 TEST_F(DiffCommand, OfBucketsPairsThemBySizes) {

@@ -48,6 +48,8 @@ TEST(Options, AreConvertedToLibraryOptions) {
     options.budget = "3s";
     options.splits = {"T=4"};
     options.disable = {"fuse"};
+    options.pins = {"cpu.panel_*"};
+    options.bans = {"*eigen*", "*reference*"};
     const CompileOptions compile = compile_options(options);
     EXPECT_EQ(compile.tolerance, Tolerance::relative(0.5));
     EXPECT_EQ(compile.mode, Mode::normal);
@@ -55,6 +57,9 @@ TEST(Options, AreConvertedToLibraryOptions) {
     ASSERT_EQ(compile.splits.size(), 1u);
     EXPECT_EQ(compile.disable, std::vector<std::string>{"fuse"});
     EXPECT_EQ(compile.lock, "");
+    EXPECT_EQ(compile.rules, (std::vector<KernelRule>{{"cpu.panel_*", "*", RuleAction::pin, "--pin cpu.panel_*"},
+                                                      {"*eigen*", "*", RuleAction::ban, "--ban *eigen*"},
+                                                      {"*reference*", "*", RuleAction::ban, "--ban *reference*"}}));
 }
 
 TEST(Options, Modes) {
