@@ -84,9 +84,9 @@ struct CompileOptions {
     Tolerance tolerance = Tolerance::exact();
     /// Tolerances of single outputs. compile() throws Error(argument) for a name that is no output or is repeated.
     std::vector<OutputTolerance> output_tolerances = {};
-    /// Rules of this compile, for comparisons for example; they take precedence over those of the timing database and
-    /// need none. A pin on a kernel that states an error has no effect where a program must be exact: without a
-    /// tolerance, and on the programs that verify inexact ones. Ignored in Mode::replay.
+    /// Rules of this compile, for comparisons for example, besides those of the timing database. A pin on a kernel that
+    /// states an error has no effect where a program must be exact: without a tolerance, and on the programs that
+    /// verify inexact ones. Ignored in Mode::replay.
     ///
     ///     options.rules = {{"*.panel_i8_*", "*", RuleAction::ban, "too coarse for us"}};
     std::vector<KernelRule> rules = {};
