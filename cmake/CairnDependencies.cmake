@@ -8,6 +8,9 @@ find_package(nlohmann_json REQUIRED)
 find_package(utf8proc REQUIRED)
 find_package(tommath REQUIRED)
 find_package(libmd REQUIRED)
+if(CAIRN_BUILD_TESTS)
+    find_package(protozero REQUIRED)
+endif()
 # Only the programs parse command lines.
 if(CAIRN_BUILD_COMMAND OR CAIRN_BUILD_EXAMPLES)
     find_package(CLI11 REQUIRED)
@@ -34,6 +37,7 @@ cairn_dependency(utf8proc utf8proc::utf8proc utf8proc REQUIRES libutf8proc)
 cairn_dependency(cli11 CLI11::CLI11 CLI11)
 cairn_dependency(tommath tommath::tommath tommath REQUIRES libtommath)
 cairn_dependency(libmd libmd::libmd libmd REQUIRES libmd)
+cairn_dependency(protozero protozero::protozero protozero)
 
 # Header-only libraries: users of the static library need not have them installed.
-set(CAIRN_HEADER_ONLY eigen json cli11)
+set(CAIRN_HEADER_ONLY eigen json cli11 protozero)
