@@ -60,7 +60,9 @@ TEST(TensorReader, ReadsTypedFields) {
 }
 
 TEST(TensorReader, ReadsRawDataOfAllSizes) {
-    const TensorProto scalar = read(typed(ElementType::f32, {}).text(9, std::string("\0\0\200\077", 4)));
+    const Message message =
+        typed(ElementType::f32, {}).text(9, std::string("\0\0\200\077", 4));  // its bytes are viewed
+    const TensorProto scalar = read(message);
     EXPECT_EQ(scalar.elements(), 1);
     EXPECT_THAT(elements_of<float>(scalar), ElementsAre(1));
     EXPECT_EQ(read(typed(ElementType::f32, {0, 5})).elements(), 0);
