@@ -44,8 +44,8 @@ std::optional<ErrorMeasurement> VerificationRecord::find(const std::vector<runti
 
 double VerificationRecord::budget_scale(const std::vector<runtime::Range>& ranges) const {
     const std::optional<ErrorMeasurement> worst = find(ranges);
-    if (!worst || worst->relative < min_share * worst->promised) return 1;
-    const double scale = worst->promised / (margin * worst->relative);
+    if (!worst) return 1;
+    const double scale = worst->promised * std::min(1 / (margin * worst->relative), max_growth);
     const bool keeps_tolerance = worst->relative <= 1;
     return std::clamp(scale, keeps_tolerance ? 1.0 : 0.0, max_scale);
 }
@@ -66,6 +66,7 @@ std::vector<std::string> VerificationRecord::notes(std::span<const std::vector<r
 
 void VerificationRecord::record(const runtime::BucketProgram& bucket, std::span<const double> errors) const {
     const ErrorMeasurement largest = largest_errors(bucket, errors);
+    if (largest.relative < min_share * largest.promised) return;
     const std::optional<ErrorMeasurement> worst = find(bucket.ranges);
     if (worst && worst->relative >= largest.relative) return;
     context_.impl()->timings->record_error(problem_, candidate_of(bucket.ranges), environment_, largest);

@@ -17,10 +17,13 @@ class VerificationRecord {
 public:
     /// Combined errors are admitted up to half of what would reach the tolerance.
     static constexpr double margin = 2;
-    /// The largest scale. Programs of larger stated errors are not admitted on the evidence of one verification.
+    /// Programs are admitted whose stated error is at most so many times that of one that was verified: kernels of
+    /// another class may lose less of theirs on the way.
+    static constexpr double max_growth = 4;
+    /// The largest scale.
     static constexpr double max_scale = 8;
     /// A measured error below this share of the stated one shows that the inputs exercised nothing (zeros in a warm-up,
-    /// for example), so it is disregarded.
+    /// for example), so it is not recorded.
     static constexpr double min_share = 1.0 / 64;
 
     VerificationRecord(Context context, TimingEnvironment environment, const std::string& digest);
