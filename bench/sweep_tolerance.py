@@ -56,7 +56,7 @@ def measure(options):
 
 
 def families_text(row):
-    """The families of kernels that state errors, with their numbers of instructions."""
+    """The families of products in integers or bf16 parts, with their numbers of instructions."""
     named = {name: count for name, count in row["families"].items() if any(part in name for part in ("_i8", "_i16", "_bf16", "tensor"))}
     return ", ".join(f"{count} {name}" for name, count in sorted(named.items())) or "-"
 

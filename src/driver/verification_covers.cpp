@@ -75,7 +75,7 @@ ExactSource::ExactSource(const Graph& graph, const Context& context, const Compi
     if (stages.costs().tolerance == 0 || std::none_of(rules.begin(), rules.end(), is_pin)) return;
     own_options_.tolerance = Tolerance::exact();
     own_options_.output_tolerances.clear();
-    own_options_.mode = Mode::cached;
+    if (options.mode != Mode::off) own_options_.mode = Mode::cached;  // a second program is no reason to measure
     own_options_.dump_stages.clear();
     own_stages_.emplace(graph, context, own_options_, "exact");
     own_buckets_ = own_stages_->prepare();

@@ -33,6 +33,13 @@ ErrorMeasurement largest_errors(const runtime::BucketProgram& bucket, std::span<
     return largest;
 }
 
+double scale_after(const ErrorMeasurement& worst) {
+    const double scale =
+        worst.promised * std::min(1 / (VerificationRecord::margin * worst.relative), VerificationRecord::max_growth);
+    const bool keeps_tolerance = worst.relative <= 1;
+    return std::clamp(scale, keeps_tolerance ? 1.0 : 0.0, VerificationRecord::max_scale);
+}
+
 }  // namespace
 
 VerificationRecord::VerificationRecord(Context context, TimingEnvironment environment, const std::string& digest)
@@ -44,18 +51,15 @@ std::optional<ErrorMeasurement> VerificationRecord::find(const std::vector<runti
 
 double VerificationRecord::budget_scale(const std::vector<runtime::Range>& ranges) const {
     const std::optional<ErrorMeasurement> worst = find(ranges);
-    if (!worst) return 1;
-    const double scale = worst->promised * std::min(1 / (margin * worst->relative), max_growth);
-    const bool keeps_tolerance = worst->relative <= 1;
-    return std::clamp(scale, keeps_tolerance ? 1.0 : 0.0, max_scale);
+    return worst ? scale_after(*worst) : 1;
 }
 
 std::vector<std::string> VerificationRecord::notes(std::span<const std::vector<runtime::Range>> buckets) const {
     std::vector<std::string> lines;
     for (const std::vector<runtime::Range>& ranges : buckets) {
-        const double scale = budget_scale(ranges);
-        if (scale == 1) continue;
         const std::optional<ErrorMeasurement> worst = find(ranges);
+        const double scale = worst ? scale_after(*worst) : 1;
+        if (scale == 1) continue;
         lines.push_back(
             fmt::format("verified runs ({}) erred {:.3g} of the tolerance where {:.3g} was stated: stated "
                         "errors up to {:.3g} times the tolerance are admitted",

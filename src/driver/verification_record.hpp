@@ -15,10 +15,10 @@ namespace cairn::driver {
 /// `program_DIGEST |`, in units of the tolerance. The digest is that of the graph and its tolerances.
 class VerificationRecord {
 public:
-    /// Combined errors are admitted up to half of what would reach the tolerance.
+    /// Budgets are scaled so that the expected error is the tolerance divided by this.
     static constexpr double margin = 2;
-    /// Programs are admitted whose stated error is at most so many times that of one that was verified: kernels of
-    /// another class may lose less of theirs on the way.
+    /// The largest ratio of an admitted stated error to the verified one: the measured share of the stated error holds
+    /// for the kernels that were run, and may be larger for others.
     static constexpr double max_growth = 4;
     /// The largest scale.
     static constexpr double max_scale = 8;

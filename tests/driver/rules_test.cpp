@@ -109,6 +109,10 @@ TEST_F(RulesOfADatabase, APinOnAKernelThatStatesAnErrorHoldsForInexactProgramsAl
     };
     check(compile(g, context, loose));
     check(paths(g, context, loose).cheapest().compile());
+    TimingDb(options.timing_db).add_rule({"cpu.*", "matmul *", RuleAction::ban, "in the database"});
+    const KernelRule pin{"test.bf16.*", "*", RuleAction::pin, "of the options"};
+    check(compile(g, context, {.tolerance = loose.tolerance, .rules = {pin}}));  // Mode::off reads no database
+    TimingDb(options.timing_db).remove_rule("cpu.*", "matmul *");
     EXPECT_EQ(kernel_of(compile(g, context, {.mode = Mode::cached})).find("test."), std::string::npos)
         << "an exact program";
 }

@@ -193,6 +193,16 @@ TEST_F(VerificationRecordTest, IsExactAfterAnInfiniteError) {
     ASSERT_TRUE(model.verified_errors()[0].fell_back);
     ASSERT_TRUE(std::isinf(model.verified_errors()[0].error));
     EXPECT_EQ(kernel_of(compiled(context)), "exact");
+    CompileOptions split{.mode = Mode::cached};
+    split.splits = {{"N", {8}}};
+    CompiledGraph of_buckets = compiled(context, split);
+    of_buckets.set("x", x, {1, side});
+    of_buckets.set("c", c, {1, side});
+    of_buckets.run();
+    const CompiledGraph of_one = compiled(context, split);
+    EXPECT_NE(kernel_of(of_one), "exact") << "the other bucket was not run";
+    for (const ExplainedBucket& bucket : of_one.explain().buckets)
+        for (const ExplainedError& error : bucket.errors) EXPECT_FALSE(std::isnan(error.tolerance));
 }
 
 TEST_F(VerificationRecordTest, DisregardsInputsThatExerciseNothing) {

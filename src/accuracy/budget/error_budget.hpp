@@ -33,7 +33,7 @@ struct ErrorBudget {
     double rounding = 0;  ///< of states stored narrower; `limit` is what it leaves of the scaled tolerance
     double scale = 1;     ///< admitted combined error as a multiple of the tolerance
 
-    double tolerance() const { return combined_error(limit, rounding) / scale; }
+    double tolerance() const { return scale == 0 ? 0 : combined_error(limit, rounding) / scale; }
 };
 
 /// One budget for each output, with its own tolerance or the common one, and one with the common tolerance for each

@@ -306,7 +306,10 @@ ModelProto parse_model(Bytes bytes, std::string_view file) {
                 break;
             case 8: read_opset(reader.bytes("opset_import"), whole, model.opsets); break;
             case 14: read_entry(reader.bytes("metadata_props"), whole, model.metadata); break;
-            case 20: model.has_training = true, reader.skip(); break;
+            case 20:
+                model.has_training = true;
+                reader.skip();
+                break;
             case 25:
                 model.functions.push_back(
                     read_function(reader.bytes("functions"), within(whole, "functions", model.functions.size())));

@@ -60,8 +60,10 @@ public:
     void resolve(GraphProto& graph, const Scope* outer, const std::string& where) {
         Scope scope{outer};
         for (const ValueProto& input : graph.inputs) define(input.name, scope, where + "an input");
-        for (const TensorProto& tensor : graph.initializers) define_initializer(tensor.name, scope, graph, where);
-        for (const std::string& name : graph.sparse_initializers) define_initializer(name, scope, graph, where);
+        Names initializers;
+        for (const TensorProto& tensor : graph.initializers)
+            define_initializer(tensor.name, initializers, scope, where);
+        for (const std::string& name : graph.sparse_initializers) define_initializer(name, initializers, scope, where);
         resolve_nodes(graph.nodes, scope, where);
         for (const ValueProto& output : graph.outputs)
             if (!scope.has(output.name))
@@ -90,9 +92,8 @@ private:
     }
 
     /// Files of IR version 3 list initializers as inputs, too.
-    void define_initializer(const std::string& name, Scope& scope, const GraphProto& graph, const std::string& where) {
-        if (initializers_of_.first != &graph) initializers_of_ = {&graph, {}};
-        if (!initializers_of_.second.insert(name).second)
+    void define_initializer(const std::string& name, Names& initializers, Scope& scope, const std::string& where) {
+        if (!initializers.insert(name).second)
             return faults_.add(where + "two initializers are called " + weights::printable(name));
         if (!scope.defined.contains(name)) define(name, scope, where + "an initializer");
     }
@@ -164,7 +165,6 @@ private:
     }
 
     weights::FaultList& faults_;
-    std::pair<const GraphProto*, Names> initializers_of_;
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ struct TypedFields {
     }
 };
 
-/// Numbers of one typed field that hold the elements of a type: `in_number` elements of `bytes` bytes in each.
+/// The typed field that holds the elements of a type.
 struct Storage {
     std::string_view field;  ///< empty: the type has no typed field
     int bytes = 0;           ///< of each number that are stored
