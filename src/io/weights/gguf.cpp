@@ -6,21 +6,21 @@
 #include <iterator>
 #include <utility>
 
-#include "io/weights/fault_list.hpp"
-#include "io/weights/file_error.hpp"
+#include "io/mapped_file/fault_list.hpp"
+#include "io/mapped_file/file_error.hpp"
 #include "io/weights/gguf_header.hpp"
-#include "io/weights/mapped_file.hpp"
+#include "io/mapped_file/mapped_file.hpp"
 #include "io/weights/suggest_names.hpp"
 #include "io/weights/tensor_table.hpp"
 
 namespace cairn::inline v0 {
 
-using weights::file_error;
+using files::file_error;
 using weights::gguf_format;
 using weights::GgufHeader;
 using weights::GgufValue;
-using weights::MappedFile;
-using weights::printable;
+using files::MappedFile;
+using files::printable;
 
 namespace {
 
@@ -28,11 +28,11 @@ constexpr std::string_view split_count_key = "split.count", split_number_key = "
                            split_tensors_key = "split.tensors.count";
 
 struct Part {
-    std::unique_ptr<MappedFile> file;
+    std::unique_ptr<files::MappedFile> file;
     GgufHeader header;
 
     explicit Part(const std::filesystem::path& path)
-        : file(std::make_unique<MappedFile>(path, gguf_format)),
+        : file(std::make_unique<files::MappedFile>(path, gguf_format)),
           header(weights::parse_gguf_header(file->bytes(), file->name())) {}
 
     /// The integer of a key; 0 if there is none.
@@ -41,8 +41,8 @@ struct Part {
         if (found == header.values.end()) return 0;
         const auto integers = weights::integers_of(found->second, file->bytes());
         if (!integers || found->second.is_array)
-            throw file_error(gguf_format, file->name(),
-                             printable(key) + " is " + weights::describe(found->second) + ", not an integer");
+            throw files::file_error(gguf_format, file->name(),
+                             files::printable(key) + " is " + weights::describe(found->second) + ", not an integer");
         return integers->front();
     }
 };
@@ -59,7 +59,7 @@ std::filesystem::path path_of_part(const std::filesystem::path& path, std::int64
     std::string name = path.filename().string();
     const std::string own_ending = ending(own);
     if (!name.ends_with(own_ending))
-        throw file_error(gguf_format, path.string(),
+        throw files::file_error(gguf_format, path.string(),
                          "is part " + std::to_string(own + 1) + " of " + std::to_string(count) +
                              " of a model, so its name should end in " + own_ending);
     name.replace(name.size() - own_ending.size(), own_ending.size(), ending(number));
@@ -74,21 +74,21 @@ std::vector<Part> open_parts(const std::filesystem::path& path) {
     if (count <= 1) return parts;
     const std::string file = parts[0].file->name();
     if (count > most_parts || own < 0 || own >= count)
-        throw file_error(gguf_format, file,
+        throw files::file_error(gguf_format, file,
                          "says that it is part " + std::to_string(own) + " (from 0) of " + std::to_string(count));
-    weights::FaultList missing;
+    files::FaultList missing;
     for (std::int64_t number = 0; number < count; ++number) {
         const std::filesystem::path other = path_of_part(path, own, number, count);
         std::error_code ignored;
         if (!std::filesystem::exists(other, ignored))
-            missing.add("the file " + printable(other.filename().string()) + " is missing");
+            missing.add("the file " + files::printable(other.filename().string()) + " is missing");
     }
     missing.throw_if_any(gguf_format, file);
     for (std::int64_t number = 0; number < count; ++number) {
         if (number == own) continue;
         Part part(path_of_part(path, own, number, count));
         if (part.integer(split_count_key) != count || part.integer(split_number_key) != number)
-            throw file_error(gguf_format, part.file->name(),
+            throw files::file_error(gguf_format, part.file->name(),
                              "says that it is part " + std::to_string(part.integer(split_number_key)) +
                                  " (from 0) of " + std::to_string(part.integer(split_count_key)) +
                                  ", but its name says " + std::to_string(number) + " of " + std::to_string(count));
@@ -112,11 +112,11 @@ void check_names(const std::vector<Part>& parts, std::int64_t wanted) {
     for (std::size_t i = 0; i < parts.size(); ++i)
         for (const weights::GgufTensor& tensor : parts[i].header.tensors)
             if (const auto [other, is_new] = found.try_emplace(tensor.name, i); !is_new)
-                throw file_error(gguf_format, parts[i].file->name(),
-                                 "the tensor " + printable(tensor.name) + " is in " +
-                                     printable(parts[other->second].file->name()) + " too");
+                throw files::file_error(gguf_format, parts[i].file->name(),
+                                 "the tensor " + files::printable(tensor.name) + " is in " +
+                                     files::printable(parts[other->second].file->name()) + " too");
     if (wanted > 0 && static_cast<std::int64_t>(found.size()) != wanted)
-        throw file_error(gguf_format, parts[0].file->name(),
+        throw files::file_error(gguf_format, parts[0].file->name(),
                          "the parts have " + std::to_string(found.size()) + " tensors; " +
                              std::string(split_tensors_key) + " is " + std::to_string(wanted));
 }
@@ -132,8 +132,8 @@ struct Gguf::State {
 
     const GgufValue& value(std::string_view key) const;
     [[noreturn]] void throw_type(std::string_view key, const GgufValue& value, std::string_view wanted) const {
-        throw file_error(gguf_format, file,
-                         printable(key) + " is " + weights::describe(value) + ", not " + std::string(wanted));
+        throw files::file_error(gguf_format, file,
+                         files::printable(key) + " is " + weights::describe(value) + ", not " + std::string(wanted));
     }
     /// The single element of a value.
     template <typename T>
@@ -160,8 +160,8 @@ const GgufValue& Gguf::State::value(std::string_view key) const {
     if (found != values.end()) return found->second;
     std::vector<std::string_view> keys;
     for (const auto& [known, value] : values) keys.push_back(known);
-    throw file_error(gguf_format, file,
-                     "there is no key " + printable(key) + ", " + weights::suggestion_text(key, keys, "keys"));
+    throw files::file_error(gguf_format, file,
+                     "there is no key " + files::printable(key) + ", " + weights::suggestion_text(key, keys, "keys"));
 }
 
 Gguf::Gguf(std::shared_ptr<const State> state) : state_(std::move(state)) {}
@@ -174,7 +174,7 @@ Gguf Gguf::open(const std::filesystem::path& path) {
     check_names(parts, parts[0].integer(split_tensors_key));
     auto state = std::make_shared<State>();
     std::vector<weights::StoredTensor> listed;
-    std::vector<std::unique_ptr<MappedFile>> files;
+    std::vector<std::unique_ptr<files::MappedFile>> files;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         for (const weights::GgufTensor& tensor : parts[i].header.tensors) {
             listed.push_back(stored_in_part(tensor, i));

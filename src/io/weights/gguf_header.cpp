@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "io/weights/file_error.hpp"
+#include "io/mapped_file/file_error.hpp"
 
 namespace cairn::weights {
 
@@ -62,7 +62,7 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(const std::string& what) const { throw file_error(gguf_format, file_, what); }
+    [[noreturn]] void fail(const std::string& what) const { throw files::file_error(gguf_format, file_, what); }
 
     std::uint64_t left() const { return bytes_.size() - at_; }
 
@@ -109,7 +109,7 @@ private:
 
     void read_value() {
         const std::string key(string("a key"));
-        const std::string what = "the key " + printable(key);
+        const std::string what = "the key " + files::printable(key);
         if (key.empty()) fail("a key is empty");
         GgufValue value{.type = value_type(what)};
         if (value.type == GgufValueType::array) {
@@ -143,7 +143,7 @@ private:
     void read_tensor() {
         GgufTensor tensor;
         tensor.name = string("the name of a tensor");
-        const std::string what = "tensor " + printable(tensor.name);
+        const std::string what = "tensor " + files::printable(tensor.name);
         if (tensor.name.empty()) fail("a tensor has no name");
         if (!names_.insert(tensor.name).second) fail(what + " comes twice");
         constexpr std::uint32_t most_axes = 4;
@@ -190,7 +190,7 @@ private:
         const std::uint64_t unit = alignment(), padded = (at_ + unit - 1) / unit * unit,
                             start = std::min<std::uint64_t>(padded, bytes_.size()), size = bytes_.size() - start;
         for (GgufTensor& tensor : header_.tensors) {
-            const std::string what = "tensor " + printable(tensor.name);
+            const std::string what = "tensor " + files::printable(tensor.name);
             if (tensor.begin % unit != 0)
                 fail(what + ": its data begins at " + std::to_string(tensor.begin) + ", no multiple of the alignment " +
                      std::to_string(unit));
@@ -207,8 +207,8 @@ private:
                   [](const GgufTensor* a, const GgufTensor* b) { return a->begin < b->begin; });
         for (std::size_t i = 1; i < sorted.size(); ++i)
             if (sorted[i]->begin < sorted[i - 1]->end)
-                fail("the data of the tensors " + printable(sorted[i - 1]->name) + " and " +
-                     printable(sorted[i]->name) + " overlaps");
+                fail("the data of the tensors " + files::printable(sorted[i - 1]->name) + " and " +
+                     files::printable(sorted[i]->name) + " overlaps");
     }
 
     std::span<const std::byte> bytes_;

@@ -2,7 +2,7 @@
 #include "cairn/gguf.hpp"
 #include "cairn/graph.hpp"
 #include "cairn/weights.hpp"
-#include "io/weights/file_error.hpp"
+#include "io/mapped_file/file_error.hpp"
 #include "io/weights/safetensors_dtype.hpp"
 #include "io/weights/suggest_names.hpp"
 
@@ -33,7 +33,7 @@ Tensor add_weight(Graph& graph, const Gguf& file, const Gguf::Tensor& tensor, co
     } catch (const Error& error) {
         if (error.kind() != ErrorKind::unsupported) throw;
         throw Error(ErrorKind::unsupported, "weights",
-                    file.path().string() + ": tensor " + weights::printable(tensor.name) + " has the type " +
+                    file.path().string() + ": tensor " + files::printable(tensor.name) + " has the type " +
                         tensor.type + ", which Cairn cannot dequantize",
                     where);
     }
@@ -55,7 +55,7 @@ template <typename File>
                          : weights::suggestion_text(prefix, {prefixes.begin(), prefixes.end()}, "prefixes") + ", of " +
                                std::to_string(names.size()) + " tensors";
     throw Error(ErrorKind::file, "weights",
-                file.path().string() + ": no tensor begins with " + weights::printable(prefix) + ", " + candidates,
+                file.path().string() + ": no tensor begins with " + files::printable(prefix) + ", " + candidates,
                 where);
 }
 
@@ -97,8 +97,8 @@ WeightMap Graph::weights(const Gguf& file, std::string_view prefix, std::source_
 std::string WeightMap::missing(std::string_view name) const {
     std::vector<std::string_view> names;
     for (const auto& [known, weight] : by_name_) names.push_back(known);
-    const std::string under = prefix_.empty() ? "" : " under the prefix " + weights::printable(prefix_);
-    return file_ + ": there is no tensor " + weights::printable(name) + under + ", " +
+    const std::string under = prefix_.empty() ? "" : " under the prefix " + files::printable(prefix_);
+    return file_ + ": there is no tensor " + files::printable(name) + under + ", " +
            weights::suggestion_text(name, names, "tensors" + (under.empty() ? under : " there"));
 }
 

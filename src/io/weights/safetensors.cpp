@@ -3,29 +3,29 @@
 #include <utility>
 
 #include "cairn/weights.hpp"
-#include "io/weights/fault_list.hpp"
-#include "io/weights/file_error.hpp"
-#include "io/weights/mapped_file.hpp"
+#include "io/mapped_file/fault_list.hpp"
+#include "io/mapped_file/file_error.hpp"
+#include "io/mapped_file/mapped_file.hpp"
 #include "io/weights/safetensors_header.hpp"
 #include "io/weights/shard_index.hpp"
 #include "io/weights/tensor_table.hpp"
 
 namespace cairn::inline v0 {
 
-using weights::file_error;
-using weights::printable;
+using files::file_error;
+using files::printable;
 using weights::safetensors_format;
 
 namespace {
 
 struct Shard {
-    std::unique_ptr<weights::MappedFile> file;
+    std::unique_ptr<files::MappedFile> file;
     weights::SafetensorsHeader header;
 };
 
 Shard open_shard(const std::filesystem::path& path) {
     Shard shard;
-    shard.file = std::make_unique<weights::MappedFile>(path, safetensors_format);
+    shard.file = std::make_unique<files::MappedFile>(path, safetensors_format);
     shard.header = weights::parse_safetensors_header(shard.file->bytes(), shard.file->name());
     return shard;
 }
@@ -37,7 +37,7 @@ weights::StoredTensor stored(const weights::TensorInfo& tensor, std::size_t shar
 /// Checks that each name of an index is in the file that it names, and no name in two files. `numbers` are the shards
 /// by file name; npos: the file is missing.
 void check_shards(const std::vector<Shard>& shards, const std::map<std::string, std::string>& names,
-                  const std::map<std::string, std::size_t>& numbers, weights::FaultList& faults) {
+                  const std::map<std::string, std::size_t>& numbers, files::FaultList& faults) {
     std::map<std::string_view, std::size_t> found;
     for (std::size_t i = 0; i < shards.size(); ++i) {
         for (const auto& tensor : shards[i].header.tensors) {
@@ -70,7 +70,7 @@ struct Safetensors::State {
 
 void Safetensors::State::take(const std::filesystem::path& path, std::vector<Shard> shards,
                               std::vector<weights::StoredTensor> listed) {
-    std::vector<std::unique_ptr<weights::MappedFile>> files;
+    std::vector<std::unique_ptr<files::MappedFile>> files;
     for (Shard& shard : shards) {
         files.push_back(std::move(shard.file));
         metadata.push_back(std::move(shard.header.metadata));
@@ -89,7 +89,7 @@ void Safetensors::State::load_file(const std::filesystem::path& path) {
 }
 
 void Safetensors::State::load_index(const std::filesystem::path& path) {
-    const weights::MappedFile file(path, safetensors_format);
+    const files::MappedFile file(path, safetensors_format);
     const auto bytes = file.bytes();
     if (bytes.size() > weights::max_header_bytes)
         throw file_error(safetensors_format, file.name(), "the index is longer than 100000000 bytes");
@@ -97,7 +97,7 @@ void Safetensors::State::load_index(const std::filesystem::path& path) {
         weights::parse_shard_index({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.name());
     std::map<std::string, std::size_t> numbers;
     for (const auto& [name, shard] : names) numbers.try_emplace(shard, 0);
-    weights::FaultList faults;
+    files::FaultList faults;
     std::vector<Shard> shards;
     for (auto& [name, number] : numbers) {
         const auto location = path.parent_path() / name;

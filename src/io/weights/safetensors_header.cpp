@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "io/json_reader/sax_parser.hpp"
-#include "io/weights/file_error.hpp"
+#include "io/mapped_file/file_error.hpp"
 
 namespace cairn::weights {
 
@@ -49,8 +49,8 @@ public:
             field_.clear();
             name_ = std::move(name);
             if (!names_.insert(name_).second)
-                throw file_error(safetensors_format, file_,
-                                 "the name " + printable(name_) + " comes twice in the header");
+                throw files::file_error(safetensors_format, file_,
+                                 "the name " + files::printable(name_) + " comes twice in the header");
             return;
         }
         field_ = std::move(name);
@@ -72,14 +72,14 @@ public:
         } else if (depth_ == 2 && text != nullptr && field_ == "dtype") {
             auto& tensor = header_.tensors.back();
             tensor.dtype = find_safetensors_dtype(*text);
-            if (tensor.dtype == nullptr) fail("is the unknown dtype " + printable(*text));
+            if (tensor.dtype == nullptr) fail("is the unknown dtype " + files::printable(*text));
         } else {
             refuse_value();
         }
     }
 
     [[noreturn]] void fault(const std::string& what) override {
-        throw file_error(safetensors_format, file_, "the header " + what);
+        throw files::file_error(safetensors_format, file_, "the header " + what);
     }
 
 private:
@@ -115,9 +115,9 @@ private:
     }
 
     [[noreturn]] void fail(const std::string& what) const {
-        const std::string of = name_ == metadata_key ? printable(name_) : "tensor " + printable(name_);
-        throw file_error(safetensors_format, file_,
-                         field_.empty() ? of + " " + what : of + ": " + printable(field_) + " " + what);
+        const std::string of = name_ == metadata_key ? files::printable(name_) : "tensor " + files::printable(name_);
+        throw files::file_error(safetensors_format, file_,
+                         field_.empty() ? of + " " + what : of + ": " + files::printable(field_) + " " + what);
     }
 
     std::string_view file_;
@@ -131,18 +131,18 @@ private:
 
 std::uint64_t read_length(std::span<const std::byte> bytes, std::string_view file) {
     if (bytes.size() < length_bytes) {
-        throw file_error(safetensors_format, file,
+        throw files::file_error(safetensors_format, file,
                          "a safetensors file begins with 8 length bytes; this one has " + std::to_string(bytes.size()) +
                              " bytes in all");
     }
     std::uint64_t length = 0;
     for (std::size_t i = 0; i < length_bytes; ++i) length |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
     if (length > max_header_bytes) {
-        throw file_error(safetensors_format, file,
+        throw files::file_error(safetensors_format, file,
                          "the header's length is " + std::to_string(length) + " bytes; at most 100000000 are allowed");
     }
     if (length > bytes.size() - length_bytes) {
-        throw file_error(safetensors_format, file,
+        throw files::file_error(safetensors_format, file,
                          "the header's length is " + std::to_string(length) + " bytes, but only " +
                              std::to_string(bytes.size() - length_bytes) + " follow in the file");
     }
@@ -158,11 +158,11 @@ std::uint64_t byte_count(const TensorInfo& tensor, std::string_view file) {
     }
     overflow = overflow || __builtin_mul_overflow(bits, std::uint64_t{tensor.dtype->bits}, &bits);
     if (overflow)
-        throw file_error(safetensors_format, file,
-                         "tensor " + printable(tensor.name) + ": the size of its shape overflows");
+        throw files::file_error(safetensors_format, file,
+                         "tensor " + files::printable(tensor.name) + ": the size of its shape overflows");
     if (bits % 8 != 0) {
-        throw file_error(safetensors_format, file,
-                         "tensor " + printable(tensor.name) + ": its " + std::to_string(bits) +
+        throw files::file_error(safetensors_format, file,
+                         "tensor " + files::printable(tensor.name) + ": its " + std::to_string(bits) +
                              " bits are no whole number of bytes");
     }
     return bits / 8;
@@ -174,27 +174,27 @@ void check_spans(std::vector<TensorInfo>& tensors, std::uint64_t available, std:
     });
     std::uint64_t reached = 0;
     for (const auto& tensor : tensors) {
-        const std::string of = "tensor " + printable(tensor.name) + ": ";
+        const std::string of = "tensor " + files::printable(tensor.name) + ": ";
         if (tensor.begin != reached) {
-            throw file_error(safetensors_format, file,
+            throw files::file_error(safetensors_format, file,
                              of + "its data begins at " + std::to_string(tensor.begin) +
                                  "; without hole or overlap it would begin at " + std::to_string(reached));
         }
         if (tensor.end < tensor.begin) {
-            throw file_error(safetensors_format, file,
+            throw files::file_error(safetensors_format, file,
                              of + "its data ends at " + std::to_string(tensor.end) + ", before it begins at " +
                                  std::to_string(tensor.begin));
         }
         const auto bytes = byte_count(tensor, file);
         if (tensor.end - tensor.begin != bytes) {
-            throw file_error(safetensors_format, file,
+            throw files::file_error(safetensors_format, file,
                              of + "its shape needs " + std::to_string(bytes) + " bytes; its offsets span " +
                                  std::to_string(tensor.end - tensor.begin));
         }
         reached = tensor.end;
     }
     if (reached != available) {
-        throw file_error(safetensors_format, file,
+        throw files::file_error(safetensors_format, file,
                          "the tensors take " + std::to_string(reached) + " bytes after the header, but the file has " +
                              std::to_string(available));
     }
@@ -205,7 +205,7 @@ void check_spans(std::vector<TensorInfo>& tensors, std::uint64_t available, std:
 SafetensorsHeader parse_safetensors_header(std::span<const std::byte> bytes, std::string_view file) {
     const std::uint64_t length = read_length(bytes, file);
     const std::string_view text(reinterpret_cast<const char*>(bytes.data() + length_bytes), length);
-    if (!text.starts_with('{')) throw file_error(safetensors_format, file, "the header should begin with '{'");
+    if (!text.starts_with('{')) throw files::file_error(safetensors_format, file, "the header should begin with '{'");
     HeaderReader reader(file);
     parse_json_events(text, reader);
     SafetensorsHeader header = reader.take();

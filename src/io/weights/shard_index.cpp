@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "io/json_reader/sax_parser.hpp"
-#include "io/weights/file_error.hpp"
+#include "io/mapped_file/file_error.hpp"
 #include "io/weights/safetensors_dtype.hpp"
 
 namespace cairn::weights {
@@ -27,19 +27,19 @@ public:
     explicit IndexReader(std::string_view file) : file_(file) {}
 
     std::map<std::string, std::string> take() {
-        if (!seen_.contains(map_key)) throw file_error(safetensors_format, file_, "the index has no 'weight_map'");
+        if (!seen_.contains(map_key)) throw files::file_error(safetensors_format, file_, "the index has no 'weight_map'");
         return std::move(shards_);
     }
 
     void begin_object() override {
         if (depth_ >= 2 && in_map())
-            throw file_error(safetensors_format, file_, "'weight_map': " + printable(name_) + " should be a string");
+            throw files::file_error(safetensors_format, file_, "'weight_map': " + files::printable(name_) + " should be a string");
         ++depth_;
     }
     void end_object() override { --depth_; }
     void begin_array() override {
-        if (depth_ == 0) throw file_error(safetensors_format, file_, "the index should be an object");
-        if (in_map()) throw file_error(safetensors_format, file_, "'weight_map' should hold strings only");
+        if (depth_ == 0) throw files::file_error(safetensors_format, file_, "the index should be an object");
+        if (in_map()) throw files::file_error(safetensors_format, file_, "'weight_map' should hold strings only");
         ++depth_;
     }
     void end_array() override { --depth_; }
@@ -48,31 +48,31 @@ public:
         if (depth_ == 1) {
             top_ = std::move(name);
             if (!seen_.insert(top_).second)
-                throw file_error(safetensors_format, file_, printable(top_) + " comes twice in the index");
+                throw files::file_error(safetensors_format, file_, files::printable(top_) + " comes twice in the index");
         } else if (in_map()) {
             name_ = std::move(name);
             if (!shards_.try_emplace(name_).second)
-                throw file_error(safetensors_format, file_, "'weight_map': " + printable(name_) + " comes twice");
+                throw files::file_error(safetensors_format, file_, "'weight_map': " + files::printable(name_) + " comes twice");
         }
     }
 
     void value(json_reader::JsonValue value) override {
-        if (depth_ == 0) throw file_error(safetensors_format, file_, "the index should be an object");
+        if (depth_ == 0) throw files::file_error(safetensors_format, file_, "the index should be an object");
         if (!in_map()) return;
-        if (depth_ == 1) throw file_error(safetensors_format, file_, "'weight_map' should be an object");
+        if (depth_ == 1) throw files::file_error(safetensors_format, file_, "'weight_map' should be an object");
         auto* shard = std::get_if<std::string>(&value);
         if (shard == nullptr)
-            throw file_error(safetensors_format, file_, "'weight_map': " + printable(name_) + " should be a string");
+            throw files::file_error(safetensors_format, file_, "'weight_map': " + files::printable(name_) + " should be a string");
         if (!stays_inside(*shard)) {
-            throw file_error(safetensors_format, file_,
-                             "'weight_map': " + printable(name_) + " is in " + printable(*shard) +
+            throw files::file_error(safetensors_format, file_,
+                             "'weight_map': " + files::printable(name_) + " is in " + files::printable(*shard) +
                                  ", which is not a file inside the folder of the index");
         }
         shards_[name_] = std::move(*shard);
     }
 
     [[noreturn]] void fault(const std::string& what) override {
-        throw file_error(safetensors_format, file_, "the index " + what);
+        throw files::file_error(safetensors_format, file_, "the index " + what);
     }
 
 private:

@@ -1,6 +1,6 @@
 #include "io/weights/suggest_names.hpp"
 
-#include "io/weights/file_error.hpp"
+#include "io/mapped_file/file_error.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -64,7 +64,7 @@ std::string suggestion_text(std::string_view wanted, const std::vector<std::stri
     if (names.empty()) return "it has no " + std::string(what);
     std::string list;
     for (const std::string_view name : suggest_names(wanted, names, most))
-        list += (list.empty() ? "" : ", ") + printable(name);
+        list += (list.empty() ? "" : ", ") + files::printable(name);
     const std::string count = std::to_string(names.size()) + " " + std::string(what);
     return (names.size() <= most ? "its " : "the nearest of its ") + count + " are " + list;
 }

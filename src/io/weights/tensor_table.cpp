@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cairn/problem.hpp"
-#include "io/weights/file_error.hpp"
+#include "io/mapped_file/file_error.hpp"
 #include "io/weights/suggest_names.hpp"
 
 namespace cairn::weights {
@@ -26,7 +26,7 @@ std::vector<std::string_view> names_of(const std::vector<StoredTensor>& tensors)
 }  // namespace
 
 TensorTable::TensorTable(std::string_view format, std::filesystem::path path,
-                         std::vector<std::unique_ptr<MappedFile>> files, std::vector<StoredTensor> tensors)
+                         std::vector<std::unique_ptr<files::MappedFile>> files, std::vector<StoredTensor> tensors)
     : format_(format), path_(std::move(path)), files_(std::move(files)), tensors_(std::move(tensors)) {
     std::sort(tensors_.begin(), tensors_.end(),
               [](const StoredTensor& a, const StoredTensor& b) { return a.name < b.name; });
@@ -50,13 +50,13 @@ std::span<const std::byte> TensorTable::bytes(const StoredTensor& tensor) const 
 
 void TensorTable::throw_missing(std::string_view name, bool with_nearest) const {
     const std::string suggestion = with_nearest ? ", " + suggestion_text(name, names_of(tensors_), "tensors") : "";
-    throw file_error(format_, path_.string(), "there is no tensor " + printable(name) + suggestion);
+    throw files::file_error(format_, path_.string(), "there is no tensor " + files::printable(name) + suggestion);
 }
 
 InputView TensorTable::view_of(const StoredTensor& tensor) const {
     if (!tensor.dtype) {
         throw Error(ErrorKind::unsupported, format_,
-                    files_[tensor.file]->name() + ": tensor " + printable(tensor.name) + " has the dtype " +
+                    files_[tensor.file]->name() + ": tensor " + files::printable(tensor.name) + " has the dtype " +
                         std::string(tensor.type) + ", which Cairn has no type for");
     }
     const std::span<const std::byte> data = bytes(tensor);
@@ -81,14 +81,14 @@ InputView TensorTable::view(std::string_view name) const {
 WeightSource TensorTable::source(std::shared_ptr<const TensorTable> table) {
     struct BorrowedView {
         std::shared_ptr<const TensorTable> table;
-        const MappedFile* file;
+        const files::MappedFile* file;
         std::span<const std::byte> bytes;
     };
     // Binding requests all weights: the names nearest to the first missing one are enough.
     return [table = std::move(table), reported = false](std::string_view name) mutable {
         const StoredTensor* found = table->find(name);
         if (found == nullptr) table->throw_missing(name, !std::exchange(reported, true));
-        const MappedFile* file = table->files_[found->file].get();
+        const files::MappedFile* file = table->files_[found->file].get();
         const auto bytes = table->bytes(*found);
         file->will_need(bytes);
         InputView view = table->view_of(*found);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cairn/weights.hpp"
-#include "io/weights/mapped_file.hpp"
+#include "io/mapped_file/mapped_file.hpp"
 
 namespace cairn::weights {
 
@@ -29,7 +29,7 @@ struct StoredTensor {
 class TensorTable {
 public:
     /// `format` begins the text of errors; `path` names the whole in them. Tensors have different names.
-    TensorTable(std::string_view format, std::filesystem::path path, std::vector<std::unique_ptr<MappedFile>> files,
+    TensorTable(std::string_view format, std::filesystem::path path, std::vector<std::unique_ptr<files::MappedFile>> files,
                 std::vector<StoredTensor> tensors);
 
     const std::filesystem::path& path() const noexcept { return path_; }
@@ -53,7 +53,7 @@ private:
 
     std::string_view format_;
     std::filesystem::path path_;
-    std::vector<std::unique_ptr<MappedFile>> files_;
+    std::vector<std::unique_ptr<files::MappedFile>> files_;
     std::vector<StoredTensor> tensors_;
 };
 

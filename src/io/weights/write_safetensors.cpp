@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "cairn/weights.hpp"
-#include "io/weights/file_error.hpp"
+#include "io/mapped_file/file_error.hpp"
 #include "io/weights/safetensors_dtype.hpp"
 #include "io/weights/safetensors_header.hpp"
 
 namespace cairn::inline v0 {
 
-using weights::file_error;
-using weights::printable;
+using files::file_error;
+using files::printable;
 using weights::safetensors_format;
 
 namespace {

@@ -1,6 +1,6 @@
-#include "io/weights/file_error.hpp"
+#include "io/mapped_file/file_error.hpp"
 
-namespace cairn::weights {
+namespace cairn::files {
 
 Error file_error(std::string_view format, std::string_view file, std::string_view what) {
     return Error(ErrorKind::file, format, std::string(file) + ": " + std::string(what));
@@ -13,4 +13,4 @@ std::string printable(std::string_view text) {
     return result + (text.size() > longest ? "...'" : "'");
 }
 
-}  // namespace cairn::weights
+}  // namespace cairn::files

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace cairn::weights {
+namespace cairn::files {
 
 /// A regular file, mapped read-only. Pages are read when touched; if the system can, in huge pages of 2 MiB, each
 /// covered by one entry of the page table.
@@ -15,6 +15,9 @@ class MappedFile {
 public:
     /// Throws Error(file) with the system's reason, for the part `format`.
     MappedFile(const std::filesystem::path& path, std::string_view format);
+    /// A file that another one names. `relative` must lead to it inside `folder` by names of folders alone: no `..`, no
+    /// symbolic link, and no file that has a second hard link. Throws Error(file), with the path, otherwise.
+    MappedFile(const std::filesystem::path& folder, std::string_view relative, std::string_view format);
     ~MappedFile();
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
@@ -32,6 +35,8 @@ public:
     void release_pages(std::span<const std::byte> part) const noexcept;
 
 private:
+    void map(int descriptor, std::string_view format, bool may_have_links);
+
     const std::byte* data_ = nullptr;
     std::size_t size_ = 0;
     std::int64_t modified_ = 0;
@@ -39,4 +44,4 @@ private:
     std::string name_;
 };
 
-}  // namespace cairn::weights
+}  // namespace cairn::files

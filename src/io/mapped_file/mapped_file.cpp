@@ -1,4 +1,4 @@
-#include "io/weights/mapped_file.hpp"
+#include "io/mapped_file/mapped_file.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,22 +11,49 @@
 #include <cstdint>
 #include <system_error>
 
-#include "io/weights/file_error.hpp"
+#include "io/mapped_file/file_error.hpp"
 
 static_assert(std::endian::native == std::endian::little, "files hold little-endian numbers and are used in place");
 
-namespace cairn::weights {
+namespace cairn::files {
 
 namespace {
 
 std::string reason() { return std::system_category().message(errno); }
 
 struct Descriptor {
-    int value;
+    explicit Descriptor(int opened) : value(opened) {}
     ~Descriptor() {
         if (value >= 0) ::close(value);
     }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    const int value;
 };
+
+/// Opens a file inside a folder, one name after the other, so that no symbolic link is followed; negative with errno
+/// set. Closes `folder`.
+int open_inside(int folder, std::string_view relative) {
+    const Descriptor owned(folder);
+    if (folder < 0) return -1;
+    const std::size_t slash = relative.find('/');
+    const std::string name(relative.substr(0, slash));
+    if (slash == std::string_view::npos)
+        return ::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    return open_inside(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY | O_NOFOLLOW),
+                       relative.substr(slash + 1));
+}
+
+/// True for names of folders and a file, separated by single slashes.
+bool is_inside(std::string_view relative) {
+    while (true) {
+        const std::size_t slash = relative.find('/');
+        const std::string_view name = relative.substr(0, slash);
+        if (name.empty() || name == "." || name == ".." || name.find('\0') != std::string_view::npos) return false;
+        if (slash == std::string_view::npos) return true;
+        relative.remove_prefix(slash + 1);
+    }
+}
 
 std::uintptr_t page_size() { return static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE)); }
 
@@ -73,17 +100,32 @@ void* map_aligned(int file, std::size_t bytes) {
 
 MappedFile::MappedFile(const std::filesystem::path& path, std::string_view format) : name_(path.string()) {
     // Opening a pipe would wait for a writer.
-    const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (file.value < 0) throw file_error(format, name_, "cannot be opened: " + reason());
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    map(file.value, format, true);
+}
+
+MappedFile::MappedFile(const std::filesystem::path& folder, std::string_view relative, std::string_view format)
+    : name_((folder / relative).string()) {
+    if (!is_inside(relative))
+        throw file_error(format, folder.string(), printable(relative) + " is no path to a file inside this folder");
+    const std::filesystem::path& opened = folder.empty() ? std::filesystem::path(".") : folder;
+    const Descriptor file(open_inside(::open(opened.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY), relative));
+    map(file.value, format, false);
+}
+
+void MappedFile::map(int descriptor, std::string_view format, bool may_have_links) {
+    if (descriptor < 0) throw file_error(format, name_, "cannot be opened: " + reason());
     struct stat status {};
-    if (::fstat(file.value, &status) != 0) throw file_error(format, name_, "cannot be examined: " + reason());
+    if (::fstat(descriptor, &status) != 0) throw file_error(format, name_, "cannot be examined: " + reason());
     if (!S_ISREG(status.st_mode)) throw file_error(format, name_, "is not a regular file");
+    if (!may_have_links && status.st_nlink > 1)
+        throw file_error(format, name_, "has a hard link elsewhere, and may be a file from outside this folder");
     size_ = static_cast<std::size_t>(status.st_size);
     if (size_ == 0) return;
     modified_ = modified_of(status);
     device_ = status.st_dev;
     inode_ = status.st_ino;
-    data_ = static_cast<const std::byte*>(map_aligned(file.value, size_));
+    data_ = static_cast<const std::byte*>(map_aligned(descriptor, size_));
     if (data_ == nullptr) throw file_error(format, name_, "cannot be mapped: " + reason());
 }
 
@@ -93,7 +135,7 @@ MappedFile::~MappedFile() {
 
 void MappedFile::append(std::span<const std::span<const std::byte>> parts, std::string& text) const {
     // Opened anew: a descriptor kept for each file would count against the host's limit.
-    const Descriptor file{::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    const Descriptor file(::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
     const bool is_same = file.value >= 0 && ::fstat(file.value, &status) == 0 && status.st_dev == device_ &&
                          status.st_ino == inode_ && modified_of(status) == modified_;
@@ -123,4 +165,4 @@ void MappedFile::release_pages(std::span<const std::byte> part) const noexcept {
     ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_NOHUGEPAGE);
 }
 
-}  // namespace cairn::weights
+}  // namespace cairn::files

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <utility>
 
-#include "io/weights/file_error.hpp"
+#include "io/mapped_file/file_error.hpp"
 
-namespace cairn::weights {
+namespace cairn::files {
 
 /// Collects faults of one kind, to report all of them in one message.
 class FaultList {
@@ -26,4 +26,4 @@ private:
     std::size_t count_ = 0;
 };
 
-}  // namespace cairn::weights
+}  // namespace cairn::files

@@ -5,7 +5,7 @@
 
 #include "cairn/error.hpp"
 
-namespace cairn::weights {
+namespace cairn::files {
 
 /// `[<format>] model.safetensors: <what>`, of kind file.
 Error file_error(std::string_view format, std::string_view file, std::string_view what);
@@ -14,4 +14,4 @@ Error file_error(std::string_view format, std::string_view file, std::string_vie
 /// ASCII.
 std::string printable(std::string_view text);
 
-}  // namespace cairn::weights
+}  // namespace cairn::files

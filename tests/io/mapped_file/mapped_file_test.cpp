@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "io/weights/mapped_file.hpp"
+#include "io/mapped_file/mapped_file.hpp"
 #include "tests/io/weights/resident_pages.hpp"
 #include "tests/io/weights/test_files.hpp"
 
-namespace cairn::weights {
+namespace cairn::files {
 namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
@@ -41,4 +41,4 @@ TEST(MappedFile, PagesNextToReleasedBytesLoadNoHugePages) {
 }
 
 }  // namespace
-}  // namespace cairn::weights
+}  // namespace cairn::files
