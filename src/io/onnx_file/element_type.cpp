@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace cairn::onnx {
+namespace cairn::inline v0::onnx {
 namespace {
 
 struct Row {
@@ -50,4 +50,4 @@ std::string_view to_string(ElementType type) noexcept { return row_of(type).name
 int bits_of(ElementType type) noexcept { return row_of(type).bits; }
 std::optional<DType> dtype_of(ElementType type) noexcept { return row_of(type).dtype; }
 
-}  // namespace cairn::onnx
+}  // namespace cairn::inline v0::onnx

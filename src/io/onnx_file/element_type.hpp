@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace cairn::onnx {
+namespace cairn::inline v0::onnx {
 
 /// Type of an element, in the numbering of TensorProto.DataType.
 enum class ElementType : std::uint8_t {
@@ -49,4 +49,4 @@ int bits_of(ElementType type) noexcept;
 /// The dtype of Cairn with the same elements.
 std::optional<DType> dtype_of(ElementType type) noexcept;
 
-}  // namespace cairn::onnx
+}  // namespace cairn::inline v0::onnx

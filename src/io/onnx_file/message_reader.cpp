@@ -1,12 +1,12 @@
 #include "io/onnx_file/message_reader.hpp"
 
-#include "io/weights/file_error.hpp"
+#include "io/mapped_file/file_error.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-namespace cairn::onnx {
+namespace cairn::inline v0::onnx {
 namespace {
 
 using protozero::pbf_wire_type;
@@ -47,7 +47,7 @@ void Place::fail(std::string_view what) const {
     const std::string where = text();
     std::string_view name = file;
     for (const Place* place = this; place != nullptr; place = place->outer) name = place->file;
-    throw weights::file_error("onnx", name, where.empty() ? std::string(what) : where + ": " + std::string(what));
+    throw files::file_error("onnx", name, where.empty() ? std::string(what) : where + ": " + std::string(what));
 }
 
 MessageReader::MessageReader(std::span<const std::byte> bytes, const Place& place)
@@ -119,4 +119,4 @@ void MessageReader::skip() {
     checked(place_, [&] { reader_.skip(); });
 }
 
-}  // namespace cairn::onnx
+}  // namespace cairn::inline v0::onnx

@@ -10,7 +10,7 @@
 #include <vector>
 
 /// Protocol-buffer messages, read by protozero with every fault an Error(file).
-namespace cairn::onnx {
+namespace cairn::inline v0::onnx {
 
 /// Where in a file a message is: a field of another message, as a list up to the file.
 struct Place {
@@ -60,4 +60,4 @@ private:
     protozero::pbf_reader reader_;
 };
 
-}  // namespace cairn::onnx
+}  // namespace cairn::inline v0::onnx

@@ -16,7 +16,7 @@
 
 /// The messages of an ONNX file (onnx.proto, IR versions 3 to 14) as plain structures. Names and attributes are copied,
 /// elements of tensors stay where the file has them.
-namespace cairn::onnx {
+namespace cairn::inline v0::onnx {
 
 /// TensorProto: dense elements in row-major order.
 struct TensorProto {
@@ -143,4 +143,4 @@ ModelProto parse_model(std::span<const std::byte> bytes, std::string_view file);
 /// Parses one TensorProto, as the test data of models are stored in.
 TensorProto parse_tensor(std::span<const std::byte> bytes, std::string_view file);
 
-}  // namespace cairn::onnx
+}  // namespace cairn::inline v0::onnx

@@ -1,7 +1,7 @@
+#include "io/mapped_file/file_error.hpp"
 #include "io/onnx_file/message_reader.hpp"
 #include "io/onnx_file/model_proto.hpp"
 #include "io/onnx_file/tensor_reader.hpp"
-#include "io/weights/file_error.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <array>
 #include <utility>
 
-namespace cairn::onnx {
+namespace cairn::inline v0::onnx {
 namespace {
 
 using Bytes = std::span<const std::byte>;
@@ -114,7 +114,7 @@ private:
     }
 
     [[noreturn]] void fail(const std::string& what) const {
-        place_.fail(fmt::format("attribute {}: {}", weights::printable(attribute_.name), what));
+        place_.fail(fmt::format("attribute {}: {}", files::printable(attribute_.name), what));
     }
 
     const Place& place_;
@@ -136,7 +136,7 @@ NodeProto read_node(Bytes bytes, const Place& place) {
                 const Place inner = within(place, "attribute", node.attributes.size());
                 AttributeProto attribute = AttributeReader(inner).read(reader.bytes("attribute"));
                 if (node.find(attribute.name) != nullptr)
-                    place.fail("it has two attributes " + weights::printable(attribute.name));
+                    place.fail("it has two attributes " + files::printable(attribute.name));
                 node.attributes.push_back(std::move(attribute));
                 break;
             }
@@ -250,8 +250,8 @@ void read_opset(Bytes bytes, const Place& place, OpsetVersions& to) {
             reader.skip();
     const auto [known, is_new] = to.emplace(domain, version);
     if (!is_new && known->second != version)
-        place.fail(fmt::format("the operator set {} is imported as {} and {}", weights::printable(domain),
-                               known->second, version));
+        place.fail(fmt::format("the operator set {} is imported as {} and {}", files::printable(domain), known->second,
+                               version));
 }
 
 FunctionProto read_function(Bytes bytes, const Place& place) {
@@ -322,4 +322,4 @@ ModelProto parse_model(Bytes bytes, std::string_view file) {
     return model;
 }
 
-}  // namespace cairn::onnx
+}  // namespace cairn::inline v0::onnx

@@ -1,6 +1,6 @@
 #include "io/onnx_file/resolve_names.hpp"
 
-#include "io/weights/fault_list.hpp"
+#include "io/mapped_file/fault_list.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace cairn::onnx {
+namespace cairn::inline v0::onnx {
 namespace {
 
 using Names = std::unordered_set<std::string_view>;
@@ -26,7 +26,7 @@ struct Scope {
 
 std::string describe(const NodeProto& node, std::size_t index) {
     return fmt::format("node {} ({}{})", index, node.op,
-                       node.name.empty() ? std::string() : " " + weights::printable(node.name));
+                       node.name.empty() ? std::string() : " " + files::printable(node.name));
 }
 
 /// The names that a graph reads and does not define.
@@ -55,7 +55,7 @@ void add_free_names(const GraphProto& graph, Names& free) {
 
 class NameResolver {
 public:
-    explicit NameResolver(weights::FaultList& faults) : faults_(faults) {}
+    explicit NameResolver(files::FaultList& faults) : faults_(faults) {}
 
     void resolve(GraphProto& graph, const Scope* outer, const std::string& where) {
         Scope scope{outer};
@@ -67,17 +67,17 @@ public:
         resolve_nodes(graph.nodes, scope, where);
         for (const ValueProto& output : graph.outputs)
             if (!scope.has(output.name))
-                faults_.add(where + "no node computes the output " + weights::printable(output.name));
+                faults_.add(where + "no node computes the output " + files::printable(output.name));
         put_in_order(graph.nodes, where);
     }
 
     void resolve(FunctionProto& function) {
-        const std::string where = fmt::format("function {}: ", weights::printable(function.name));
+        const std::string where = fmt::format("function {}: ", files::printable(function.name));
         Scope scope;
         for (const std::string& input : function.inputs) define(input, scope, where + "an input");
         resolve_nodes(function.nodes, scope, where);
         for (const std::string& output : function.outputs)
-            if (!scope.has(output)) faults_.add(where + "no node computes the output " + weights::printable(output));
+            if (!scope.has(output)) faults_.add(where + "no node computes the output " + files::printable(output));
         put_in_order(function.nodes, where);
     }
 
@@ -86,15 +86,15 @@ private:
         if (name.empty()) return faults_.add(what + " has no name");
         if (scope.outer != nullptr && scope.outer->has(name))
             faults_.add(
-                fmt::format("{} {} has the name of a value of the graph around it", what, weights::printable(name)));
+                fmt::format("{} {} has the name of a value of the graph around it", what, files::printable(name)));
         else if (!scope.defined.insert(name).second)
-            faults_.add(fmt::format("{} {} has the name of another value", what, weights::printable(name)));
+            faults_.add(fmt::format("{} {} has the name of another value", what, files::printable(name)));
     }
 
     /// Files of IR version 3 list initializers as inputs, too.
     void define_initializer(const std::string& name, Names& initializers, Scope& scope, const std::string& where) {
         if (!initializers.insert(name).second)
-            return faults_.add(where + "two initializers are called " + weights::printable(name));
+            return faults_.add(where + "two initializers are called " + files::printable(name));
         if (!scope.defined.contains(name)) define(name, scope, where + "an initializer");
     }
 
@@ -106,12 +106,11 @@ private:
             for (const std::string& input : nodes[n].inputs)
                 if (!input.empty() && !scope.has(input))
                     faults_.add(fmt::format("{}{} reads {}, which nothing defines", where, describe(nodes[n], n),
-                                            weights::printable(input)));
+                                            files::printable(input)));
             for (AttributeProto& attribute : nodes[n].attributes)
                 for (GraphProto& graph : attribute.graphs)
-                    resolve(
-                        graph, &scope,
-                        fmt::format("{}{}, {}: ", where, describe(nodes[n], n), weights::printable(attribute.name)));
+                    resolve(graph, &scope,
+                            fmt::format("{}{}, {}: ", where, describe(nodes[n], n), files::printable(attribute.name)));
         }
     }
 
@@ -164,17 +163,17 @@ private:
         nodes = std::move(ordered);
     }
 
-    weights::FaultList& faults_;
+    files::FaultList& faults_;
 };
 
 }  // namespace
 
 void resolve_names(ModelProto& model, std::string_view file) {
-    weights::FaultList faults;
+    files::FaultList faults;
     NameResolver resolver(faults);
     resolver.resolve(model.graph, nullptr, "");
     for (FunctionProto& function : model.functions) resolver.resolve(function);
     faults.throw_if_any("onnx", file);
 }
 
-}  // namespace cairn::onnx
+}  // namespace cairn::inline v0::onnx

@@ -1,6 +1,6 @@
 #include "io/onnx_file/tensor_reader.hpp"
 
-#include "io/weights/file_error.hpp"
+#include "io/mapped_file/file_error.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-namespace cairn::onnx {
+namespace cairn::inline v0::onnx {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are copied as the file has them");
@@ -190,7 +190,7 @@ private:
     }
 
     [[noreturn]] void fail(const std::string& what) const {
-        place_.fail(fmt::format("tensor {} {}", weights::printable(tensor_.name), what));
+        place_.fail(fmt::format("tensor {} {}", files::printable(tensor_.name), what));
     }
 
     const Place& place_;
@@ -238,7 +238,7 @@ void read_entry(std::span<const std::byte> bytes, const Place& place, std::map<s
             case 2: value = reader.text("value"); break;
             default: reader.skip();
         }
-    if (!to.emplace(key, std::move(value)).second) place.fail("has two values for " + weights::printable(key));
+    if (!to.emplace(key, std::move(value)).second) place.fail("has two values for " + files::printable(key));
 }
 
 TensorProto parse_tensor(std::span<const std::byte> bytes, std::string_view file) {
@@ -246,4 +246,4 @@ TensorProto parse_tensor(std::span<const std::byte> bytes, std::string_view file
     return read_tensor(bytes, whole);
 }
 
-}  // namespace cairn::onnx
+}  // namespace cairn::inline v0::onnx
