@@ -16,7 +16,7 @@ namespace cairn::test {
 namespace {
 
 /// Operations of the reference at the largest sizes of a sample: what takes longer is for `cairn check` on a GPU.
-constexpr double max_operations = 2e6;
+constexpr double max_operations = 1e6;
 
 // Sanitized code takes twenty times as long.
 #ifdef CAIRN_SANITIZED
