@@ -1,9 +1,9 @@
-# cairn_command(<program> MAIN file ROOM room)
+# cairn_command(<program> MAIN file ROOM room [LINKS component...])
 #
 # Builds build/<preset>/bin/<program> from a main file and the objects of a room that includes only public headers of
-# the library.
+# the library and of the components in LINKS.
 function(cairn_command program)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "MAIN;ROOM" "")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "MAIN;ROOM" "LINKS")
     set(target ${program}_command)
     add_executable(${target} ${arg_MAIN})
     cairn_object_settings(${target})
@@ -13,6 +13,9 @@ function(cairn_command program)
         target_link_libraries(${target} PRIVATE ${CAIRN_TARGET_${use}})
     endforeach()
     target_link_libraries(${target} PRIVATE cairn::cairn)
+    foreach(component IN LISTS arg_LINKS)
+        target_link_libraries(${target} PRIVATE cairn::${component})
+    endforeach()
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 endfunction()

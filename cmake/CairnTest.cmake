@@ -7,7 +7,7 @@
 #   * a room (`simplify`): its objects and those of every room it sees are linked, so that internal headers can be used;
 #     with EXACT only the rooms named;
 #   * `everything`: all objects of cairn::cairn, so that internal names can be linked;
-#   * `text`, `models`: the same for these components;
+#   * `text`, `models`, `onnx`: the same for these components;
 #   * a third-party library by its short name in CairnDependencies.cmake (`json`), or any other CMake target.
 # APART excludes the test from unity builds (CAIRN_UNITY).
 # COMPUTES: the test itself computes so much that its code is optimised.
@@ -96,7 +96,7 @@ function(cairn_test name)
     foreach(lib IN LISTS arg_LIBS)
         if(lib STREQUAL "everything")
             cairn_link_everything(${name})
-        elseif(lib MATCHES "^(cairn::)?(text|models)$")
+        elseif(lib MATCHES "^(cairn::)?(text|models|onnx)$")
             cairn_inside(inside ${CMAKE_MATCH_2})
             target_link_libraries(${name} PRIVATE ${inside})
         elseif(TARGET cairn_${lib})

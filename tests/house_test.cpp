@@ -342,6 +342,9 @@ TEST(House, UntestedSourcesAreRefused) {
         IsEmpty());
     EXPECT_THAT(faults({{"src/device/cpu/a.cpp", text + text}}).size(), 1u);
     EXPECT_THAT(faults({source, other}, {elsewhere}), IsEmpty());
+    const CoveredElsewhere folder = {"src/graph/ir/", "tests/graph/ir/b_test.cpp", "by b"};
+    EXPECT_THAT(faults({source, other}, {folder}), IsEmpty());
+    EXPECT_THAT(faults({other}, {folder}), ElementsAre("src/graph/ir/: needs no exception"));
     EXPECT_THAT(faults({source}, {elsewhere}),
                 ElementsAre("src/graph/ir/a.cpp: tests/graph/ir/b_test.cpp is not there"));
     EXPECT_THAT(faults({source, test, other}, {elsewhere}), ElementsAre("src/graph/ir/a.cpp: needs no exception"));

@@ -7,7 +7,8 @@
 
 namespace cairn::house {
 
-/// A source without a test file of its own name, the test that covers it, and what that test checks.
+/// A source without a test file of its own name, the test that covers it, and what that test checks. A folder, which
+/// ends with `/`, stands for all such sources in it.
 struct CoveredElsewhere {
     std::string_view source, test, how;
 };

@@ -11,8 +11,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array roots = {"include", "src",      "kernels", "tests", "bench",
-                              "shipped_timings",   "examples", "cmake",   "docs",  "scripts"};
+constexpr std::array roots = {"include",         "src",      "kernels", "tests", "bench",
+                              "shipped_timings", "examples", "cmake",   "docs",  "scripts"};
 
 bool has_suffix(std::string_view path, std::string_view suffix) { return path.ends_with(suffix); }
 

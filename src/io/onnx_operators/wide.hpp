@@ -1,0 +1,18 @@
+#pragma once
+
+#include "cairn/ops.hpp"
+
+/// Operators of several ops are computed in f32 for f16 and bf16, and rounded once.
+namespace cairn::inline v0::onnx {
+
+/// f32 for f16 and bf16; the others unchanged.
+inline DType wide_dtype(DType dtype) noexcept {
+    return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
+}
+
+inline Tensor as_dtype(const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : cast(x, dtype); }
+
+/// x in its wide dtype.
+inline Tensor wide_of(const Tensor& x) { return as_dtype(x, wide_dtype(x.dtype())); }
+
+}  // namespace cairn::inline v0::onnx
