@@ -45,6 +45,8 @@ constexpr const char* footer =
     "  cairn explain gpt2.cairn --why-not softmax       why kernels for softmax were not selected\n"
     "  cairn bench 'matmul | f32[8,64] f32[64,64] -> f32[8,64]'\n"
     "                                                   every kernel that accepts it, and why others do not\n"
+    "  cairn import model.onnx --output model           an ONNX file as a graph and its weights\n"
+    "  cairn run model/graph.cairn --weights model/weights.safetensors --inputs x.safetensors --outputs y.safetensors\n"
     "  cairn diff a.cairn b.cairn                       how two graphs, or two saved programs, differ\n"
     "  cairn db lock gpt2.cairn --output gpt2.lock      what the programs consist of, for --mode replay\n"
     "\n"
@@ -66,8 +68,8 @@ int run_command(int argc, char** argv) {
     Action chosen;
     CLI::App app(description, "cairn");
     describe(app);
-    for (const auto add :
-         {add_tune, add_paths, add_explain, add_bench, add_check, add_verify, add_diff, add_db, add_doctor})
+    for (const auto add : {add_tune, add_paths, add_explain, add_bench, add_check, add_verify, add_diff, add_import,
+                           add_run, add_db, add_doctor})
         add(app, chosen);
     app.footer(footer);
     if (const std::string missing = missing_command(app, argc, argv); !missing.empty()) {

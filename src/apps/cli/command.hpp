@@ -25,9 +25,12 @@ void add_verify(CLI::App& app, Action& chosen);
 void add_db(CLI::App& app, Action& chosen);
 void add_doctor(CLI::App& app, Action& chosen);
 void add_diff(CLI::App& app, Action& chosen);
+void add_import(CLI::App& app, Action& chosen);
+void add_run(CLI::App& app, Action& chosen);
 
 /// The body of main(): parses the command line, runs the command, and prints errors as one sentence on standard error.
-/// Exit codes: 0; 1 if `diff` found a difference, `check`, `verify` or `db check` a fault, or a lock does not fit; 2
+/// Exit codes: 0; 1 if `diff` found a difference, `check`, `verify` or `db check` a fault, `import`
+/// what it cannot import, or a lock does not fit; 2
 /// for an invalid command line or input; 130 after Ctrl-C.
 int run_command(int argc, char** argv);
 
