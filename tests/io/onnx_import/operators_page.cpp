@@ -7,10 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <set>
-#include <thread>
 
 namespace cairn::test {
 namespace {
@@ -70,46 +68,36 @@ constexpr std::string_view introduction =
     "the\nreason that users see; no case gives a wrong result. A case that defines an operator by others counts for "
     "that "
     "operator.\n\n"
+    "Operators without such cases, those of other domains among them, and other attributes, types and sizes are tested "
+    "by\n"
+    "further models, whose results are those of ONNX Runtime, onnx.reference or NumPy.\n\n"
     "*from* is the operator set from which on an entry holds; several entries exist where the meaning changed.\n\n";
 
 }  // namespace
 
 OperatorsPage operators_page(const fs::path& cases) {
-    std::vector<fs::path> folders;
-    for (const auto& entry : fs::directory_iterator(cases)) folders.push_back(entry.path());
-    std::sort(folders.begin(), folders.end());
-    std::vector<CaseResult> results(folders.size());
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-        const Context context;
-        for (std::size_t i = next++; i < folders.size(); i = next++) results[i] = run_case(folders[i], context);
-    };
-    std::vector<std::thread> threads;
-    for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
-    work();
-    for (std::thread& thread : threads) thread.join();
-
+    const std::vector<NamedResult> results = run_cases(cases);
     OperatorsPage page;
     std::map<std::string, Row> rows;
     for (const onnx::Operator& row : onnx::all_operators())
         rows[(row.domain.empty() ? "" : std::string(row.domain) + ".") + std::string(row.name)].since.insert(row.since);
-    for (std::size_t i = 0; i < folders.size(); ++i) {
-        Row& row = rows[operator_of(case_of_operator(folders[i]))];
+    for (const auto& [folder, result] : results) {
+        Row& row = rows[operator_of(case_of_operator(folder))];
         ++row.cases;
-        if (results[i].state == CaseResult::State::passed) {
+        if (result.state == CaseResult::State::passed) {
             ++row.passed;
             ++page.passed;
-        } else if (results[i].state == CaseResult::State::refused) {
-            const bool is_of_type = results[i].reason.find("there is no dtype") != std::string::npos;
-            ++(is_of_type ? row.without_dtype : row.refused[results[i].reason]);
+        } else if (result.state == CaseResult::State::refused) {
+            const bool is_of_type = result.reason.find("there is no dtype") != std::string::npos;
+            ++(is_of_type ? row.without_dtype : row.refused[result.reason]);
         } else {
-            page.failures.push_back(folders[i].filename().string() + ": " + results[i].reason);
+            page.failures.push_back(folder.filename().string() + ": " + result.reason);
         }
     }
     page.text = introduction;
     page.text +=
         fmt::format("{} of {} cases pass.\n\n| operator | from | cases | passed | refused |\n|---|---|---:|---:|---|\n",
-                    page.passed, folders.size());
+                    page.passed, results.size());
     for (const auto& [op, row] : rows) page.text += text_of(op, row);
     return page;
 }

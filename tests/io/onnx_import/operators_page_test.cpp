@@ -1,4 +1,5 @@
 #include "tests/io/onnx_import/operators_page.hpp"
+#include "tests/io/onnx_import/node_case.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 namespace cairn::test {
 namespace {
@@ -25,6 +27,14 @@ TEST(OnnxOperators, PassTheirNodeCasesOrAreRefused) {
     if (text_of_page(known) == page.text) return;
     std::ofstream(made) << page.text;
     FAIL() << "docs/onnx_operators.md is not what the cases give; copy " << made << " to " << known;
+}
+
+// Other attributes, operator sets, types, symbolic and empty sizes, and the operators that have no node case.
+TEST(OnnxOperators, AgreeWithOtherImplementations) {
+    const std::vector<NamedResult> results = run_cases(CAIRN_ONNX_FURTHER_CASES);
+    EXPECT_GE(results.size(), 1200U);
+    for (const auto& [folder, result] : results)
+        EXPECT_EQ(result.state, CaseResult::State::passed) << folder << ": " << result.reason;
 }
 
 }  // namespace
