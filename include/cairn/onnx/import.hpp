@@ -26,6 +26,8 @@ struct ImportOptions {
     /// Bounds of named sizes by name (`dim_param`). An axis without a name, or with the name `?`, `None` or `-1`, is
     /// called after its input and number: `x_0` is the first axis of the input `x`.
     std::map<std::string, SizeBounds> sizes = {};
+    /// Sizes that are equal though the file gives them different names, or none: `{{"state_1", "x_0"}}`.
+    std::map<std::string, std::string> equal_sizes = {};
     /// Bounds of all other sizes that the file does not state.
     SizeBounds other_sizes = {};
     /// Inputs that are the same in every run: they become constants and are no inputs of the graph. Dense, on the CPU;

@@ -34,9 +34,8 @@ std::pair<std::string, std::string> assignment_of(const std::string& text) {
     return {text.substr(0, at), text.substr(at + 1)};
 }
 
-/// `H=224`, `H=1..512`, `H=32..1280/32`.
-std::pair<std::string, onnx::SizeBounds> size_of_import(const std::string& text) {
-    const auto [name, given] = assignment_of(text);
+/// The bounds in `224`, `1..512` or `32..1280/32`.
+std::optional<onnx::SizeBounds> bounds_of(const std::string& given) {
     const std::string_view all = given;
     const std::size_t slash = std::min(all.find('/'), all.size());
     const std::string_view range = all.substr(0, slash);
@@ -44,11 +43,22 @@ std::pair<std::string, onnx::SizeBounds> size_of_import(const std::string& text)
     const auto low = integer_of(range.substr(0, dots));
     const auto high = dots == std::string_view::npos ? low : integer_of(range.substr(dots + 2));
     const auto multiple = slash == all.size() ? std::optional<std::int64_t>(1) : integer_of(all.substr(slash + 1));
-    if (!low.has_value() || !high.has_value() || !multiple.has_value())
-        throw Error(
-            ErrorKind::argument, "import",
-            fmt::format("expected a size, its bounds, or multiples, as N=1, N=1..64 or H=32..1280/32, got {}", text));
-    return {name, {*low, *high, *multiple}};
+    if (!low.has_value() || !high.has_value() || !multiple.has_value()) return std::nullopt;
+    return onnx::SizeBounds{*low, *high, *multiple};
+}
+
+void add_size(const std::string& text, onnx::ImportOptions& options) {
+    const auto [name, given] = assignment_of(text);
+    const std::optional<onnx::SizeBounds> bounds = bounds_of(given);
+    const bool starts_as_number = given.empty() || (given[0] >= '0' && given[0] <= '9') || given[0] == '-';
+    if (!bounds.has_value() && starts_as_number)
+        throw Error(ErrorKind::argument, "import",
+                    fmt::format("expected a size, its bounds, multiples or the name of an equal size, as N=1, N=1..64, "
+                                "H=32..1280/32 or M=N, got {}",
+                                text));
+    const bool is_new = bounds.has_value() ? options.sizes.emplace(name, *bounds).second
+                                           : options.equal_sizes.emplace(name, given).second;
+    if (!is_new) throw Error(ErrorKind::argument, "import", fmt::format("{} is given twice", text));
 }
 
 std::vector<std::string_view> parts_of(std::string_view list) {
@@ -92,7 +102,7 @@ bool append_element(std::vector<std::byte>& to, DType dtype, std::string_view te
 
 void add_import_options(CLI::App& app, ImportTexts& texts) {
     app.add_option("--size", texts.sizes,
-                   "a named size of the inputs, its bounds, or multiples; 1..4096 when not given")
+                   "a named size of the inputs, its bounds, multiples, or an equal size; 1..4096 when not given")
         ->option_text("H=32..1280/32")
         ->allow_extra_args(false);
     app.add_option("--value", texts.values, "an input that is the same in every run: a number, or a list")
@@ -101,9 +111,7 @@ void add_import_options(CLI::App& app, ImportTexts& texts) {
 }
 
 ImportValues::ImportValues(const ImportTexts& texts, const onnx::Model& model) {
-    for (const std::string& text : texts.sizes)
-        if (!options_.sizes.insert(size_of_import(text)).second)
-            throw Error(ErrorKind::argument, "import", fmt::format("{} is given twice", text));
+    for (const std::string& text : texts.sizes) add_size(text, options_);
     for (const std::string& text : texts.values) add_value(text, model);
 }
 

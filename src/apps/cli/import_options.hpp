@@ -14,7 +14,7 @@ namespace cairn::cli {
 
 /// Options of an import as written on the command line.
 struct ImportTexts {
-    std::vector<std::string> sizes;   ///< `N=1`, `N=1..64`, `H=32..1280/32`
+    std::vector<std::string> sizes;   ///< `N=1`, `N=1..64`, `H=32..1280/32`, `M=N`
     std::vector<std::string> values;  ///< `sr=16000`, `axes=0,1`
 };
 

@@ -183,7 +183,7 @@ std::vector<ValuePtr> Importer::outputs_of(const NodeProto& node, std::vector<Va
     const Operator* const row = find_operator(node.domain, node.op, opset);
     if (row == nullptr) throw Refusal("there is no such operator here");
     Node call(node, opset, std::move(inputs), graph_, *this);
-    bool all_known = true;
+    bool all_known = call.input_count() > 0;
     for (std::size_t i = 0; i < call.input_count(); ++i) all_known = all_known && (!call.has(i) || call.known(i));
     const bool folds = row->fold != nullptr && (all_known || row->make == nullptr);
     if (!folds || !row->fold(call)) {

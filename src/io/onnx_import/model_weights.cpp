@@ -16,10 +16,10 @@ namespace {
 /// Lists of integers up to this size are constants: they are more often parameters than weights.
 constexpr std::int64_t short_list = 64;
 
-/// The dtype that holds elements of a type, and how many bits of a byte each of them has in the file.
+/// The dtype that holds elements of a type, and how many bits each of them has in the file.
 struct Holder {
     DType dtype;
-    int packed_bits = 0;  ///< 0: stored as the dtype has them
+    int packed_bits = 0;  ///< of an element in the file; 0: as the dtype has them
 };
 
 std::optional<Holder> holder_of(ElementType type) {
@@ -28,6 +28,8 @@ std::optional<Holder> holder_of(ElementType type) {
         case ElementType::u4:
         case ElementType::f4_e2m1: return Holder{DType::u8, 4};
         case ElementType::i4: return Holder{DType::i8, 4};
+        case ElementType::i16:
+        case ElementType::u16: return Holder{DType::i32, 16};
         case ElementType::u2: return Holder{DType::u8, 2};
         case ElementType::i2: return Holder{DType::i8, 2};
         case ElementType::f8_e4m3fn:
@@ -36,6 +38,16 @@ std::optional<Holder> holder_of(ElementType type) {
         case ElementType::f8_e5m2fnuz:
         case ElementType::f8_e8m0: return Holder{DType::u8};
         default: return std::nullopt;
+    }
+}
+
+/// Elements of 16 bits, one in each of 4 bytes.
+void widen(const TensorProto& tensor, std::byte* to) {
+    for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+        std::uint16_t bits = 0;
+        std::memcpy(&bits, tensor.data.data() + 2 * i, 2);
+        const std::int32_t value = tensor.type == ElementType::u16 ? bits : static_cast<std::int16_t>(bits);
+        std::memcpy(to + 4 * i, &value, 4);
     }
 }
 
@@ -71,7 +83,9 @@ InputView view_of(const TensorProto& tensor, const std::shared_ptr<const void>& 
     }
     const std::size_t bytes = static_cast<std::size_t>(tensor.elements()) * size_of(holder.dtype);
     auto copy = std::make_unique<AlignedBytes>(bytes);
-    if (holder.packed_bits != 0)
+    if (holder.packed_bits == 16)
+        widen(tensor, copy->data);
+    else if (holder.packed_bits != 0)
         unpack(tensor, holder, copy->data);
     else if (bytes != 0)
         std::memcpy(copy->data, tensor.data.data(), bytes);

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <ranges>
-
 namespace cairn::inline v0::onnx {
 namespace {
 
@@ -15,7 +13,20 @@ bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') |
 }  // namespace
 
 Dim SizeNames::size(const std::string& name) {
+    declared_.insert(name);
+    return find(name);
+}
+
+Dim SizeNames::find(const std::string& name) {
     if (const auto it = sizes_.find(name); it != sizes_.end()) return it->second;
+    if (const auto equal = options_.equal_sizes.find(name); equal != options_.equal_sizes.end()) {
+        if (options_.equal_sizes.contains(equal->second) || options_.sizes.contains(name))
+            throw Error(ErrorKind::argument, "onnx",
+                        fmt::format("the size '{}' is '{}', and has bounds of its own or that one equals another", name,
+                                    equal->second));
+        const Dim other = find(equal->second);
+        return sizes_.emplace(name, other).first->second;
+    }
     const auto given = options_.sizes.find(name);
     const SizeBounds bounds = given != options_.sizes.end() ? given->second : options_.other_sizes;
     const std::int64_t multiple = bounds.multiple;
@@ -43,13 +54,15 @@ std::string SizeNames::symbol_for(std::string_view name, std::int64_t multiple) 
 }
 
 void SizeNames::check_all_used() const {
-    for (const auto& [name, bounds] : options_.sizes)
-        if (!sizes_.contains(name))
+    std::set<std::string> named;
+    for (const auto& [name, bounds] : options_.sizes) named.insert(name);
+    for (const auto& [name, other] : options_.equal_sizes) named.insert({name, other});
+    for (const std::string& name : named)
+        if (!declared_.contains(name))
             throw Error(ErrorKind::argument, "onnx",
                         fmt::format("the inputs have no size '{}'; {}", name,
-                                    sizes_.empty()
-                                        ? std::string("all their sizes are numbers")
-                                        : fmt::format("they have '{}'", fmt::join(std::views::keys(sizes_), "', '"))));
+                                    sizes_.empty() ? std::string("all their sizes are numbers")
+                                                   : fmt::format("they have '{}'", fmt::join(declared_, "', '"))));
 }
 
 std::map<std::string, std::string> SizeNames::symbol_names() const {

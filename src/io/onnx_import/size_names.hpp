@@ -25,13 +25,14 @@ public:
     std::map<std::string, std::string> symbol_names() const;
 
 private:
+    Dim find(const std::string& name);
     std::string symbol_for(std::string_view name, std::int64_t multiple);
 
     Graph graph_;
     const ImportOptions& options_;
     std::map<std::string, Dim> sizes_;
     std::map<std::string, std::string> symbols_;  ///< by their name in the file
-    std::set<std::string> taken_;
+    std::set<std::string> taken_, declared_;
 };
 
 }  // namespace cairn::inline v0::onnx

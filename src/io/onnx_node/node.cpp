@@ -49,6 +49,13 @@ const Known* Node::known(std::size_t input) const {
     return has(input) && inputs_[input]->kind() == Value::Kind::tensor ? inputs_[input]->known() : nullptr;
 }
 
+const Known& Node::elements(std::size_t input) const {
+    value(input);
+    const Known* const elements = known(input);
+    if (elements == nullptr) refuse(fmt::format("the elements of input {} are not known", input));
+    return *elements;
+}
+
 const Known& Node::require_known(std::size_t input, std::string_view what) const {
     value(input);
     const Known* const elements = known(input);

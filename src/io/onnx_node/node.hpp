@@ -53,8 +53,8 @@ public:
     const ValuePtr& value_ptr(std::size_t input) const;
     /// Refuses an element type without a dtype.
     Tensor tensor(std::size_t input) const;
-    /// The tensor that holds elements of a type without a dtype: i8 for INT4 and INT2; u8 for UINT4, UINT2, FLOAT4E2M1
-    /// and, bit by bit, the floats of 8 bits. The same as tensor() for the others.
+    /// The tensor that holds elements of a type without a dtype: i32 for INT16 and UINT16, i8 for INT4 and INT2; u8 for
+    /// UINT4, UINT2, FLOAT4E2M1 and, bit by bit, the floats of 8 bits. The same as tensor() for the others.
     Tensor held(std::size_t input) const;
     std::optional<Tensor> optional_tensor(std::size_t input) const;
     ElementType type(std::size_t input) const { return value(input).type(); }
@@ -63,6 +63,8 @@ public:
     int rank(std::size_t input) const { return static_cast<int>(shape(input).size()); }
     /// The elements, or null if the input is absent or not known at import.
     const Known* known(std::size_t input) const;
+    /// The elements, for folders. Refuses if the input is absent.
+    const Known& elements(std::size_t input) const;
     /// The elements. Refuses if they are not known: `input 'shape' must be known at import ...`; `what` names the
     /// input.
     const Known& require_known(std::size_t input, std::string_view what) const;

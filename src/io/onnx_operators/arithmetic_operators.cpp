@@ -18,7 +18,7 @@ using Real = double (*)(double a, double b);
 
 /// Evaluates an operation of two known operands element by element. `symbolic` is for sizes that are no constants.
 bool fold_binary(Node& node, Symbolic symbolic, Integral integral, Real real) {
-    const Known &a = *node.known(0), &b = *node.known(1);
+    const Known &a = node.elements(0), &b = node.elements(1);
     const auto dims = broadcast_dims(a.dims, b.dims);
     if (!dims.has_value() || a.type != b.type || elements_of(*dims) > most_known_elements) return false;
     const Known x = broadcast_to(a, *dims), y = broadcast_to(b, *dims);
@@ -85,7 +85,7 @@ bool fold_div(Node& node) {
 
 /// The remainder of integers has the sign of the divisor, as in Python.
 bool fold_mod(Node& node) {
-    if (node.integer("fmod", 0) != 0 || node.known(0)->is_float()) return false;
+    if (node.integer("fmod", 0) != 0 || node.elements(0).is_float()) return false;
     return fold_binary(
         node,
         [](const Dim& a, const Dim& b) {
@@ -101,7 +101,7 @@ bool fold_mod(Node& node) {
 }
 
 bool fold_pow(Node& node) {
-    if (!node.known(0)->is_float() || !node.known(1)->is_float()) return false;
+    if (!node.elements(0).is_float() || !node.elements(1).is_float()) return false;
     return fold_binary(
         node, [](const Dim&, const Dim&) { return std::optional<Dim>(); },
         [](std::int64_t, std::int64_t) { return std::optional<std::int64_t>(); },
@@ -193,7 +193,7 @@ Known converted(const Known& from, ElementType to) {
 }
 
 bool fold_conversion(Node& node, ElementType to) {
-    const Known& from = *node.known(0);
+    const Known& from = node.elements(0);
     if (to == from.type) {
         node.set(0, node.value_ptr(0));
         return true;

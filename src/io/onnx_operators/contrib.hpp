@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-/// The tables of contrib_operators(), of operators that onnxruntime defines.
+/// Parts of the operators that onnxruntime defines.
 namespace cairn::inline v0::onnx {
 
 inline constexpr std::string_view microsoft_domain = "com.microsoft";

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -17,6 +16,8 @@ namespace {
 /// A letter of the equation, or a number below 0 for an axis of an ellipsis: -1 is its last one.
 using EinsumLabel = int;
 using EinsumLabels = std::vector<EinsumLabel>;
+
+bool is_einsum_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// A tensor and the labels of its axes, all different.
 struct EinsumFactor {
@@ -65,7 +66,7 @@ EinsumLabels labels_of_term(const Node& node, std::string_view term, int ellipsi
             for (int axis = ellipsis; axis > 0; --axis) labels.push_back(-axis);
             ellipsis = -1;
             i += 2;
-        } else if (std::isalpha(static_cast<unsigned char>(term[i])) != 0) {
+        } else if (is_einsum_letter(term[i])) {
             labels.push_back(term[i]);
         } else {
             node.refuse(fmt::format("its equation has the term '{}'", term));

@@ -47,7 +47,7 @@ void make_gather_elements(Node& node) {
 
 bool fold_gather_elements(Node& node) {
     if (!node.has(0) || !node.has(1)) return false;
-    const Known &x = *node.known(0), &indices = *node.known(1);
+    const Known &x = node.elements(0), &indices = node.elements(1);
     if (indices.is_float() || x.dims.empty() || x.dims.size() != indices.dims.size()) return false;
     const auto axis = static_cast<std::size_t>(node.axis(node.integer("axis", 0), node.rank(0)));
     for (std::size_t other = 0; other < x.dims.size(); ++other)
@@ -85,7 +85,7 @@ void make_gather_nd(Node& node) {
 
 bool fold_gather_nd(Node& node) {
     if (!node.has(0) || !node.has(1)) return false;
-    const Known &x = *node.known(0), &indices = *node.known(1);
+    const Known &x = node.elements(0), &indices = node.elements(1);
     if (indices.is_float() || x.dims.empty() || indices.dims.empty()) return false;
     const std::size_t batch = batch_of_gather_nd(node), length = tuple_length(node, 1, x.dims.size() - batch);
     const std::vector<std::int64_t> tuples(indices.dims.begin(), indices.dims.end() - 1);

@@ -14,7 +14,7 @@ namespace {
 void make_relu(Node& node) { node.set(0, relu(node.tensor(0))); }
 
 bool fold_relu(Node& node) {
-    Known result = *node.known(0);
+    Known result = node.elements(0);
     for (double& value : result.floats) value = value < 0 ? 0 : value;
     for (Dim& size : result.integers) size = provably_le(0, size) ? size : max(size, 0);
     node.set(0, std::move(result));

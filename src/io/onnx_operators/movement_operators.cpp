@@ -26,10 +26,10 @@ void make_concat(Node& node) {
 bool fold_concat(Node& node) {
     const int axis = node.axis(node.integer("axis", 1), node.rank(0));
     const auto at = static_cast<std::size_t>(axis);
-    Known result{node.type(0), node.known(0)->dims, {}, {}};
+    Known result{node.type(0), node.elements(0).dims, {}, {}};
     result.dims[at] = 0;
     for (std::size_t i = 0; i < node.input_count(); ++i) {
-        std::vector<std::int64_t> dims = node.known(i)->dims;
+        std::vector<std::int64_t> dims = node.elements(i).dims;
         if (dims.size() != result.dims.size() || node.type(i) != result.type) return false;
         result.dims[at] += dims[at];
         dims[at] = result.dims[at];
@@ -40,8 +40,8 @@ bool fold_concat(Node& node) {
     for_each_index(result.dims, [&](std::span<const std::int64_t> index) {
         own.assign(index.begin(), index.end());
         std::size_t part = 0;
-        while (own[at] >= node.known(part)->dims[at]) own[at] -= node.known(part++)->dims[at];
-        const Known& from = *node.known(part);
+        while (own[at] >= node.elements(part).dims[at]) own[at] -= node.elements(part++).dims[at];
+        const Known& from = node.elements(part);
         const std::size_t element = element_at(from.dims, own);
         if (from.is_float())
             result.floats.push_back(from.floats[element]);
@@ -82,7 +82,7 @@ void make_split(Node& node) {
 bool fold_split(Node& node) {
     const int axis = node.axis(node.integer("axis", 0), node.rank(0));
     const auto at = static_cast<std::size_t>(axis);
-    const Known& from = *node.known(0);
+    const Known& from = node.elements(0);
     const auto parts = constant_dims(parts_of_split(node, from.dims[at]));
     if (!parts.has_value()) return false;
     std::int64_t start = 0;
@@ -133,7 +133,7 @@ void make_slice(Node& node) {
 }
 
 bool fold_slice(Node& node) {
-    const Known& from = *node.known(0);
+    const Known& from = node.elements(0);
     const auto ranges = ranges_of_slice(node);
     std::vector<std::int64_t> dims = from.dims;
     for (const auto& [axis, range] : ranges) {
@@ -170,7 +170,7 @@ std::optional<std::vector<std::int64_t>> known_indices(const Node& node, std::in
 }
 
 bool fold_gather(Node& node) {
-    const Known &from = *node.known(0), &positions = *node.known(1);
+    const Known &from = node.elements(0), &positions = node.elements(1);
     const auto at = static_cast<std::size_t>(node.axis(node.integer("axis", 0), node.rank(0)));
     const auto indices = known_indices(node, from.dims[at]);
     if (!indices.has_value()) return false;
@@ -223,7 +223,7 @@ void make_tile(Node& node) {
 }
 
 bool fold_tile(Node& node) {
-    const Known& from = *node.known(0);
+    const Known& from = node.elements(0);
     const auto times = constant_dims(node.sizes(1, "repeats"));
     if (!times.has_value() || times->size() != from.dims.size()) return false;
     std::vector<std::int64_t> dims;

@@ -132,7 +132,11 @@ void make_tf_idf_vectorizer(Node& node) {
     const std::vector<NgramPool> pools = ngram_pools(node);
     check_ngrams_are_distinct(node, pools);
     const Tensor x = as_dtype(given.rank() == 1 ? unsqueeze(given, 0) : given, DType::i64);
-    const Tensor counts = columns_of_counts(x, pools, node.integer("max_skip_count"), columns);
+    const std::int64_t most_skipped = node.integer("max_skip_count");
+    constexpr std::int64_t most_unrolled = 1024;
+    if (most_skipped < 0 || most_skipped > most_unrolled)
+        node.refuse(fmt::format("its max_skip_count is {}", most_skipped));
+    const Tensor counts = columns_of_counts(x, pools, most_skipped, columns);
     const std::string mode = node.text("mode", "");
     if (mode != "TF" && mode != "IDF" && mode != "TFIDF") node.refuse(fmt::format("its mode '{}' is unknown", mode));
     Tensor result = mode == "IDF" ? cast(counts > 0, DType::f32) : cast(counts, DType::f32);

@@ -38,7 +38,7 @@ Tensor quantized_integers(Node& node, std::size_t input) {
     if (type != ElementType::i32 && !quantized_range(type).has_value())
         node.refuse(fmt::format("input {} is of {}, which is no quantized integer", input, to_string(type)));
     const bool is_wide = type == ElementType::u16 || type == ElementType::i16;
-    if (is_wide && node.known(input) != nullptr) return known_as_i32(node, *node.known(input));
+    if (is_wide && node.known(input) != nullptr) return known_as_i32(node, node.elements(input));
     return as_dtype(node.held(input), DType::i32);
 }
 

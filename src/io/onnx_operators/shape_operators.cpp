@@ -31,7 +31,8 @@ bool fold_size(Node& node) {
 void set_reshaped(Node& node, const Shape& shape) {
     const Known* const known = node.known(0);
     const auto dims = constant_dims(shape);
-    if (known == nullptr || !dims.has_value()) return node.set(0, reshape(node.tensor(0), shape));
+    if (known == nullptr || !dims.has_value() || elements_of(*dims) != static_cast<std::int64_t>(known->count()))
+        return node.set(0, reshape(node.tensor(0), shape));
     node.set(0, Known{known->type, *dims, known->integers, known->floats});
 }
 
@@ -50,7 +51,9 @@ Dim inferred_size(const Node& node, const Shape& from, const Shape& to) {
 
 void make_reshape(Node& node) {
     const Shape from = node.shape(0);
-    Shape to = *node.sizes_of("shape", 1);
+    const std::optional<Shape> shape = node.sizes_of("shape", 1);
+    if (!shape.has_value()) node.refuse("its shape is missing");
+    Shape to = *shape;
     const bool zero_copies = node.integer("allowzero", 0) == 0;
     for (std::size_t axis = 0; axis < to.size(); ++axis)
         if (zero_copies && to[axis] == Dim(0)) {
@@ -124,7 +127,7 @@ void make_transpose(Node& node) {
 }
 
 bool fold_transpose(Node& node) {
-    const Known& from = *node.known(0);
+    const Known& from = node.elements(0);
     const std::vector<int> permutation = permutation_of(node);
     std::vector<std::int64_t> dims;
     for (const int axis : permutation) dims.push_back(from.dims[static_cast<std::size_t>(axis)]);
@@ -160,8 +163,8 @@ void make_expand(Node& node) {
 bool fold_expand(Node& node) {
     const auto dims = constant_dims(expanded_shape(node, node.shape(0), node.sizes(1, "shape")));
     if (!dims.has_value() || elements_of(*dims) > most_known_elements) return false;
-    if (broadcast_dims(node.known(0)->dims, *dims) != dims) return false;  // the maker names the fault
-    node.set(0, broadcast_to(*node.known(0), *dims));
+    if (broadcast_dims(node.elements(0).dims, *dims) != dims) return false;  // the maker names the fault
+    node.set(0, broadcast_to(node.elements(0), *dims));
     return true;
 }
 

@@ -100,7 +100,7 @@ DistinctSlices distinct_slices(const Slices& slices, bool sorted) {
 
 bool fold_nonzero(Node& node) {
     if (node.known(0) == nullptr) return false;
-    const Known& x = *node.known(0);
+    const Known& x = node.elements(0);
     std::vector<std::vector<std::int64_t>> found;
     std::size_t next = 0;
     bool is_known = true;
@@ -120,7 +120,7 @@ bool fold_nonzero(Node& node) {
 
 bool fold_unique(Node& node) {
     if (node.known(0) == nullptr) return false;
-    const Known& x = *node.known(0);
+    const Known& x = node.elements(0);
     // Whether NaNs are one value is not specified.
     if (!x.is_constant() || std::ranges::any_of(x.floats, [](double value) { return std::isnan(value); })) return false;
     std::optional<std::size_t> axis;

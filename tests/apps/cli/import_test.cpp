@@ -85,7 +85,7 @@ TEST_F(ImportCommand, RefusesWrongArgumentsInOneSentence) {
         EXPECT_THAT(outcome.err, HasSubstr(reason));
     };
     refuses({"--size", "N.rows"}, "expected NAME=VALUE");
-    refuses({"--size", "N.rows=2..x"}, "expected a size, its bounds, or multiples");
+    refuses({"--size", "N.rows=2..x"}, "expected a size, its bounds, multiples or the name");
     refuses({"--size", "M=2"}, "the inputs have no size 'M'; they have 'N.rows'");
     refuses({"--size", "N.rows=1", "--size", "N.rows=2"}, "is given twice");
     refuses({"--value", "rate=1"}, "the model has no input rate");

@@ -116,6 +116,11 @@ TEST(OnnxImport, NamedSizesAreSymbols) {
               "[onnx] the size 'N' cannot be a multiple of 32 from 33 to 63");
     EXPECT_EQ(fault_of(file.model, {.sizes = {{"N", {1, 2, 0}}}}),
               "[onnx] the size 'N' cannot be a multiple of 0 from 1 to 2");
+    const onnx::Imported equal = onnx::import(file.model, {.equal_sizes = {{"min", "N"}}});
+    EXPECT_THAT(types_of(equal.graph, GraphPort::Kind::output), ElementsAre("y f32[N,p_dim_0,3]", "w f32[N,N]"));
+    EXPECT_THAT(fault_of(file.model, {.equal_sizes = {{"min", "M"}}}), HasSubstr("the inputs have no size 'M'"));
+    EXPECT_THAT(fault_of(file.model, {.equal_sizes = {{"min", "N"}, {"N", "min"}}}),
+                HasSubstr("the size 'N' is 'min'"));
     EXPECT_EQ(fault_of(file.model, {.sizes = {{"M", {1, 2}}}}),
               "[onnx] the inputs have no size 'M'; they have 'N', 'min', 'p.dim.0'");
     EXPECT_EQ(fault_of(file.model, {.sizes = {{"N", {3, 2}}}}),
