@@ -195,14 +195,14 @@ std::pair<double, double> cost_and_low(const Graph& graph, const Context& contex
 TEST(Devices, NoAdditionalCopyBeatsTheReportedLowerBound) {
     int apart = 0, met = 0;
     std::mt19937_64 random(3);
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const Context context = with_second_device(random_rates(random));
         const auto [cost, low] = cost_and_low(random_model(seed), context);
         if (low < 0) continue;  // the search was truncated, so no bound is printed
         EXPECT_GE(cost, low * (1 - 1e-3)) << seed << ": four digits are printed";
         (low < 0.99 * cost ? apart : met) += 1;
     }
-    EXPECT_GT(apart, 8);
+    EXPECT_GT(apart, 5);
     EXPECT_GT(met, 1);
 }
 
