@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -202,11 +203,10 @@ private:
 }  // namespace
 
 std::int64_t TensorProto::elements() const noexcept {
+    // Without elements the other sizes may be any, and their product overflow.
+    if (std::ranges::find(dims, 0) != dims.end()) return 0;
     std::int64_t count = 1;
-    for (const std::int64_t size : dims) {
-        if (size == 0) return 0;
-        count *= size;
-    }
+    for (const std::int64_t size : dims) count *= size;
     return count;
 }
 
