@@ -25,9 +25,12 @@ struct Use {
     std::int64_t registers = 0, stack_bytes = 0;
 };
 
+/// The newest one is tested with all samples of a kernel, older ones, whose machine code differs little, with the
+/// first.
 struct Architecture {
     const char* name;
     int compute_capability;
+    bool takes_all_samples;
 };
 
 bool is_of(const Kernel& kernel, const std::string& family, const Architecture& architecture) {
@@ -47,6 +50,7 @@ std::map<std::string, Use> uses(const KernelSet& set, const Architecture& archit
             const KernelCode code = kernel.code(problem);
             EXPECT_EQ(code.text, kernel.code(problem).text);
             if (rows.emplace(code.entry, kernel.id).second) text += code.text;
+            if (!architecture.takes_all_samples) break;
         }
     }
     if (folder == nullptr) return {};
@@ -70,7 +74,7 @@ TEST(CudaMachineCode, KernelsStayWithinTheirRegisters) {
     std::set<std::string> families;
     for (const Kernel& kernel : set.kernels) families.insert(kernel.id.substr(5, kernel.id.find('.', 5) - 5));
     for (const std::string& family : families) {
-        for (const Architecture& architecture : {Architecture{"sm_80", 80}, Architecture{"sm_90a", 90}}) {
+        for (const Architecture& architecture : {Architecture{"sm_80", 80, false}, Architecture{"sm_90a", 90, true}}) {
             const auto found = uses(set, architecture, family);
             if (folder == nullptr) continue;
             EXPECT_EQ(static_cast<std::ptrdiff_t>(found.size()),
