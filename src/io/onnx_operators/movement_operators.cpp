@@ -159,7 +159,7 @@ bool fold_slice(Node& node) {
 /// Known indices, counted from the front.
 std::optional<std::vector<std::int64_t>> known_indices(const Node& node, std::int64_t size) {
     const Known* const known = node.known(1);
-    if (known == nullptr || !known->is_constant()) return std::nullopt;
+    if (known == nullptr || known->is_float() || !known->is_constant()) return std::nullopt;
     std::vector<std::int64_t> indices;
     for (const Dim& dim : known->integers) {
         const std::int64_t index = dim.constant() < 0 ? dim.constant() + size : dim.constant();
@@ -197,7 +197,7 @@ void make_gather(Node& node) {
     const Dim size = x.dim(axis);
     const Known* const known = node.known(1);
     // A single known index is a slice, which needs no copy.
-    if (known != nullptr && known->count() == 1) {
+    if (known != nullptr && known->integers.size() == 1) {
         const Dim& index = known->integers[0];
         const Dim position = provably_le(0, index) ? index : size + index;
         const Tensor part = slice(x, axis, position, position + 1);
@@ -207,9 +207,9 @@ void make_gather(Node& node) {
         return node.set(0, reshape(part, shape));
     }
     const Tensor indices = node.tensor(1);
-    const bool is_wrapped = known != nullptr && std::ranges::all_of(known->integers, [](const Dim& index) {
-                                return provably_le(0, index);
-                            });
+    const bool is_wrapped =
+        known != nullptr && !known->is_float() &&
+        std::ranges::all_of(known->integers, [](const Dim& index) { return provably_le(0, index); });
     node.set(0, gather(x, is_wrapped ? indices : where(indices < 0, indices + size, indices), axis));
 }
 
@@ -225,7 +225,8 @@ void make_tile(Node& node) {
 bool fold_tile(Node& node) {
     const Known& from = node.elements(0);
     const auto times = constant_dims(node.sizes(1, "repeats"));
-    if (!times.has_value() || times->size() != from.dims.size()) return false;
+    if (!times.has_value() || times->size() != from.dims.size() || elements_of(*times) > most_known_elements)
+        return false;
     std::vector<std::int64_t> dims;
     for (std::size_t axis = 0; axis < times->size(); ++axis) dims.push_back(from.dims[axis] * (*times)[axis]);
     if (elements_of(dims) > most_known_elements) return false;

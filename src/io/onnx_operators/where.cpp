@@ -56,7 +56,8 @@ bool fold_where(Node& node) {
                 &y = node.require_known(2, "Y");
     const auto pair = broadcast_dims(x.dims, y.dims);
     const auto dims = pair.has_value() ? broadcast_dims(condition.dims, *pair) : std::nullopt;
-    if (x.type != y.type || !condition.is_constant() || !dims.has_value() || elements_of(*dims) > most_known_elements)
+    if (x.type != y.type || condition.is_float() || !condition.is_constant() || !dims.has_value() ||
+        elements_of(*dims) > most_known_elements)
         return false;
     const Known truths = broadcast_to(condition, *dims), otherwise = broadcast_to(y, *dims);
     Known result = broadcast_to(x, *dims);
