@@ -1,5 +1,6 @@
 #include "io/onnx_file/element_type.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace cairn::inline v0::onnx {
@@ -49,5 +50,15 @@ const Row& row_of(ElementType type) noexcept { return rows[static_cast<std::size
 std::string_view to_string(ElementType type) noexcept { return row_of(type).name; }
 int bits_of(ElementType type) noexcept { return row_of(type).bits; }
 std::optional<DType> dtype_of(ElementType type) noexcept { return row_of(type).dtype; }
+
+ElementType element_type_of(DType dtype) noexcept {
+    const auto row = std::ranges::find(rows, std::optional(dtype), &Row::dtype);
+    return static_cast<ElementType>(row - rows.begin());
+}
+
+std::optional<ElementType> element_type_of(std::int64_t number) noexcept {
+    if (number < 0 || number > last_element_type) return std::nullopt;
+    return static_cast<ElementType>(number);
+}
 
 }  // namespace cairn::inline v0::onnx

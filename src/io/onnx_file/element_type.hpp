@@ -46,7 +46,10 @@ inline constexpr int last_element_type = 28;
 std::string_view to_string(ElementType type) noexcept;
 /// Bits of an element in raw data; 0 for strings, and for types without a stored form that is known here.
 int bits_of(ElementType type) noexcept;
-/// The dtype of Cairn with the same elements.
+/// The dtype of Cairn with the same elements, and the inverse.
 std::optional<DType> dtype_of(ElementType type) noexcept;
+ElementType element_type_of(DType dtype) noexcept;
+/// The type of a number in a file; empty: there is none.
+std::optional<ElementType> element_type_of(std::int64_t number) noexcept;
 
 }  // namespace cairn::inline v0::onnx

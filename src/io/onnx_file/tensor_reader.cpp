@@ -226,8 +226,9 @@ std::string read_sparse_name(std::span<const std::byte> bytes, const Place& plac
 }
 
 ElementType element_type_of(std::int64_t number, const Place& place) {
-    if (number < 0 || number > last_element_type) place.fail(fmt::format("there is no data type {}", number));
-    return static_cast<ElementType>(number);
+    const std::optional<ElementType> type = element_type_of(number);
+    if (!type.has_value()) place.fail(fmt::format("there is no data type {}", number));
+    return *type;
 }
 
 void read_entry(std::span<const std::byte> bytes, const Place& place, std::map<std::string, std::string>& to) {

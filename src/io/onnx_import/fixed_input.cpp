@@ -40,8 +40,7 @@ ValuePtr Importer::fixed_input(const Port& port, const InputView& view) {
     if (!is_dense(view)) refuse("is not dense");
     TensorProto& tensor = fixed_.emplace_back();
     tensor.name = port.name;
-    for (int type = 0; type <= last_element_type; ++type)
-        if (dtype_of(static_cast<ElementType>(type)) == view.dtype) tensor.type = static_cast<ElementType>(type);
+    tensor.type = element_type_of(view.dtype);
     tensor.dims = view.shape;
     const std::size_t bytes = static_cast<std::size_t>(tensor.elements()) * size_of(view.dtype);
     auto copy = std::make_shared<std::vector<std::byte>>(bytes);

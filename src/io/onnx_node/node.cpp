@@ -38,12 +38,7 @@ std::optional<Tensor> Node::optional_tensor(std::size_t input) const {
     return has(input) ? std::optional(tensor(input)) : std::nullopt;
 }
 
-DType Node::dtype(std::size_t input) const {
-    const ElementType type = value(input).type();
-    const std::optional<DType> dtype = dtype_of(type);
-    if (!dtype.has_value()) refuse(fmt::format("there is no dtype for {}", to_string(type)));
-    return *dtype;
-}
+DType Node::dtype(std::size_t input) const { return require_dtype(value(input).type()); }
 
 const Known* Node::known(std::size_t input) const {
     return has(input) && inputs_[input]->kind() == Value::Kind::tensor ? inputs_[input]->known() : nullptr;
@@ -116,6 +111,13 @@ std::int64_t Node::integer(std::string_view name, std::int64_t otherwise) const 
 std::int64_t Node::integer(std::string_view name) const {
     if (!has_attribute(name)) refuse(fmt::format("its attribute {} is missing", name));
     return integer(name, 0);
+}
+
+ElementType Node::element_type(std::string_view name, ElementType otherwise) const {
+    const std::int64_t number = integer(name, static_cast<std::int64_t>(otherwise));
+    const std::optional<ElementType> type = element_type_of(number);
+    if (!type.has_value()) refuse(fmt::format("its {} is {}, which is no element type", name, number));
+    return *type;
 }
 
 double Node::real(std::string_view name, double otherwise) const {

@@ -84,6 +84,8 @@ public:
     double real(std::string_view name, double otherwise) const;
     double real(std::string_view name) const;  ///< required
     std::string text(std::string_view name, std::string_view otherwise) const;
+    /// An element type by its number; refuses numbers of none.
+    ElementType element_type(std::string_view name, ElementType otherwise) const;
     std::vector<std::int64_t> integers(std::string_view name) const;  ///< empty if absent
     std::vector<double> reals(std::string_view name) const;           ///< empty if absent
     std::vector<std::string> texts(std::string_view name) const;      ///< empty if absent

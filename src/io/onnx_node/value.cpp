@@ -12,21 +12,6 @@
 namespace cairn::inline v0::onnx {
 namespace {
 
-ElementType element_type_of(DType dtype) {
-    switch (dtype) {
-        case DType::f64: return ElementType::f64;
-        case DType::f32: return ElementType::f32;
-        case DType::f16: return ElementType::f16;
-        case DType::bf16: return ElementType::bf16;
-        case DType::i64: return ElementType::i64;
-        case DType::i32: return ElementType::i32;
-        case DType::i8: return ElementType::i8;
-        case DType::u8: return ElementType::u8;
-        case DType::boolean: return ElementType::boolean;
-    }
-    return ElementType::undefined;
-}
-
 Tensor integers_of(const std::vector<Dim>& integers, DType dtype, const Shape& shape, const Graph& graph) {
     if (dtype == DType::i64) {
         std::vector<std::int64_t> values;
@@ -108,14 +93,19 @@ const Tensor& Value::tensor(const Graph& graph) const {
     return *tensor_;
 }
 
+DType require_dtype(ElementType type) {
+    const std::optional<DType> dtype = dtype_of(type);
+    if (!dtype.has_value()) throw Refusal(fmt::format("there is no dtype for {}", to_string(type)));
+    return *dtype;
+}
+
 Tensor tensor_of(const Known& known, const Graph& graph) {
-    const std::optional<DType> dtype = dtype_of(known.type);
-    if (!dtype.has_value()) throw Refusal(fmt::format("there is no dtype for {}", to_string(known.type)));
+    const DType dtype = require_dtype(known.type);
     const Shape shape(known.dims.begin(), known.dims.end());
-    if (known.is_float()) return Graph(graph).constant(*dtype, shape, known.floats);
-    if (known.is_constant()) return integers_of(known.integers, *dtype, shape, graph);
+    if (known.is_float()) return Graph(graph).constant(dtype, shape, known.floats);
+    if (known.is_constant()) return integers_of(known.integers, dtype, shape, graph);
     std::vector<Tensor> elements;
-    for (const Dim& dim : known.integers) elements.push_back(reshape(Graph(graph).constant(*dtype, dim), {1}));
+    for (const Dim& dim : known.integers) elements.push_back(reshape(Graph(graph).constant(dtype, dim), {1}));
     return reshape(elements.size() == 1 ? elements[0] : concat(elements, 0), shape);
 }
 

@@ -61,6 +61,8 @@ private:
     std::vector<ValuePtr> elements_;
 };
 
+/// The dtype of a type. Throws Refusal for one without.
+DType require_dtype(ElementType type);
 /// A tensor with these elements: a constant; for symbolic ones, constants of one element each, joined.
 Tensor tensor_of(const Known& known, const Graph& graph);
 

@@ -212,16 +212,12 @@ bool fold_conversion(Node& node, ElementType to) {
     return true;
 }
 
-void make_conversion(Node& node, ElementType to) {
-    const auto dtype = dtype_of(to);
-    if (!dtype.has_value()) node.refuse(fmt::format("there is no dtype for {}", to_string(to)));
-    node.set(0, cast(node.tensor(0), *dtype));
-}
+void make_conversion(Node& node, ElementType to) { node.set(0, cast(node.tensor(0), require_dtype(to))); }
 
+/// The attribute `to`, which must be given.
 ElementType type_of_cast(const Node& node) {
-    const std::int64_t to = node.integer("to");
-    if (to < 0 || to > last_element_type) node.refuse(fmt::format("there is no element type {}", to));
-    return static_cast<ElementType>(to);
+    node.integer("to");
+    return node.element_type("to", ElementType::undefined);
 }
 
 void make_cast(Node& node) { make_conversion(node, type_of_cast(node)); }

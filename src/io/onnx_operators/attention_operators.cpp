@@ -58,12 +58,10 @@ Tensor split_heads(const Node& node, const Tensor& packed, std::int64_t heads) {
 
 std::optional<DType> softmax_precision(const Node& node) {
     if (!node.has_attribute("softmax_precision")) return std::nullopt;
-    const std::int64_t type = node.integer("softmax_precision");
-    const bool is_type = type > 0 && type <= last_element_type;
-    const std::optional<DType> dtype = is_type ? dtype_of(static_cast<ElementType>(type)) : std::nullopt;
-    if (!dtype.has_value() || !is_float(*dtype))
-        node.refuse(fmt::format("its softmax_precision is {}, which is no float type", type));
-    return dtype;
+    const ElementType type = node.element_type("softmax_precision", ElementType::undefined);
+    if (!is_float_type(type))
+        node.refuse(fmt::format("its softmax_precision is {}, which is no float type", to_string(type)));
+    return dtype_of(type);
 }
 
 std::span<const Operator> attention_operators() { return attention_rows; }

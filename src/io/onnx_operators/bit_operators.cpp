@@ -1,4 +1,5 @@
 #include "io/onnx_operators/operators.hpp"
+#include "io/onnx_operators/small_floats.hpp"
 
 #include <fmt/format.h>
 
@@ -67,29 +68,14 @@ void make_bit_shift(Node& node) {
 }
 
 /// Floats of 8 bits are held in u8.
-bool is_held_in_bytes(ElementType type) {
-    switch (type) {
-        case ElementType::f8_e4m3fn:
-        case ElementType::f8_e4m3fnuz:
-        case ElementType::f8_e5m2:
-        case ElementType::f8_e5m2fnuz:
-        case ElementType::f8_e8m0: return true;
-        default: return false;
-    }
-}
-
-DType bits_dtype(const Node& node, ElementType type) {
-    if (is_held_in_bytes(type)) return DType::u8;
-    const std::optional<DType> dtype = dtype_of(type);
-    if (!dtype.has_value()) node.refuse(fmt::format("there is no dtype for {}", to_string(type)));
-    return *dtype;
+DType bits_dtype(ElementType type) {
+    return is_small_float(type) && type != ElementType::f4_e2m1 ? DType::u8 : require_dtype(type);
 }
 
 void make_bit_cast(Node& node) {
-    const std::int64_t number = node.integer("to");
-    if (number < 1 || number > last_element_type) node.refuse(fmt::format("there is no element type {}", number));
-    const auto from = node.type(0), to = static_cast<ElementType>(number);
-    const DType source = bits_dtype(node, from), target = bits_dtype(node, to);
+    node.integer("to");  // required
+    const ElementType from = node.type(0), to = node.element_type("to", ElementType::undefined);
+    const DType source = bits_dtype(from), target = bits_dtype(to);
     if (size_of(source) != size_of(target))
         node.refuse(fmt::format("{} and {} differ in size", to_string(from), to_string(to)));
     Tensor bits = node.held(0);

@@ -299,13 +299,10 @@ bool fold_range(Node& node) {
 void make_eye_like(Node& node) {
     const Shape shape = node.shape(0);
     if (shape.size() != 2) node.refuse(fmt::format("its input has {} axes instead of 2", shape.size()));
-    const std::int64_t given = node.integer("dtype", static_cast<std::int64_t>(node.type(0)));
-    const auto dtype =
-        given >= 0 && given <= last_element_type ? dtype_of(static_cast<ElementType>(given)) : std::nullopt;
-    if (!dtype.has_value()) node.refuse(fmt::format("there is no dtype for the element type {}", given));
+    const DType dtype = require_dtype(node.element_type("dtype", node.type(0)));
     const Tensor row = unsqueeze(iota(node.graph(), shape[0], DType::i64), 1);
     const Tensor column = iota(node.graph(), shape[1], DType::i64);
-    node.set(0, cast(row + node.integer("k", 0) == column, *dtype));
+    node.set(0, cast(row + node.integer("k", 0) == column, dtype));
 }
 
 constexpr std::array<Operator, 7> movement_rows{{{"Concat", 4, make_concat, fold_concat},

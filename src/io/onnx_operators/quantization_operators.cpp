@@ -38,19 +38,18 @@ Tensor of_elements(const Node& node, const Tensor& parameter, const Shape& x) {
 
 /// A float type named by an attribute; `otherwise` if that is absent or 0.
 DType float_attribute(const Node& node, std::string_view name, DType otherwise) {
-    const std::int64_t number = node.integer(name, 0);
-    if (number == 0) return otherwise;
-    if (number > 0 && number <= last_element_type)
-        if (const auto type = static_cast<ElementType>(number); is_float_type(type)) return *dtype_of(type);
-    node.refuse(fmt::format("its attribute {} is {}, which is no float type", name, number));
+    const ElementType type = node.element_type(name, ElementType::undefined);
+    if (type == ElementType::undefined) return otherwise;
+    if (!is_float_type(type))
+        node.refuse(fmt::format("its attribute {} is {}, which is no float type", name, to_string(type)));
+    return *dtype_of(type);
 }
 
 /// The type of the result of QuantizeLinear.
 ElementType quantized_type(const Node& node) {
     if (node.has(2)) return node.type(2);
-    const std::int64_t number = node.integer("output_dtype", 0);
-    if (number < 0 || number > last_element_type) node.refuse(fmt::format("its output_dtype is {}", number));
-    return number == 0 ? ElementType::u8 : static_cast<ElementType>(number);
+    const ElementType type = node.element_type("output_dtype", ElementType::undefined);
+    return type == ElementType::undefined ? ElementType::u8 : type;
 }
 
 void make_quantize_linear(Node& node) {

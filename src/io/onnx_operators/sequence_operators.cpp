@@ -33,9 +33,9 @@ void make_sequence_construct(Node& node) {
 }
 
 void make_sequence_empty(Node& node) {
-    const std::int64_t type = node.integer("dtype", static_cast<std::int64_t>(ElementType::f32));
-    if (type <= 0 || type > last_element_type) node.refuse(fmt::format("its dtype is {}", type));
-    node.set(0, Value::sequence({}, static_cast<ElementType>(type)));
+    const ElementType type = node.element_type("dtype", ElementType::f32);
+    if (type == ElementType::undefined) node.refuse("its dtype is that of no elements");
+    node.set(0, Value::sequence({}, type));
 }
 
 void make_sequence_insert(Node& node) {

@@ -40,9 +40,7 @@ double hertz_of(double mel) { return 700 * std::expm1(mel / 2595 * std::numbers:
 }  // namespace
 
 void set_table(Node& node, std::vector<std::int64_t> dims, std::vector<double> elements) {
-    const std::int64_t number = node.integer("output_datatype", static_cast<std::int64_t>(ElementType::f32));
-    const bool is_type = number > 0 && number <= last_element_type;
-    const auto type = is_type ? static_cast<ElementType>(number) : ElementType::undefined;
+    const ElementType type = node.element_type("output_datatype", ElementType::f32);
     Known table{type, std::move(dims), {}, {}};
     if (table.is_float())
         for (const double element : elements) table.floats.push_back(rounded_to(type, element));
@@ -52,7 +50,7 @@ void set_table(Node& node, std::vector<std::int64_t> dims, std::vector<double> e
             table.integers.emplace_back(wrapped_to(type, static_cast<std::int64_t>(element)));
         }
     else
-        node.refuse(fmt::format("its output_datatype is {}", number));
+        node.refuse(fmt::format("its output_datatype is {}", to_string(type)));
     if (elements_of(table.dims) <= most_known_elements)
         node.set(0, std::move(table));
     else

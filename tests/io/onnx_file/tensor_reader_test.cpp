@@ -115,15 +115,5 @@ TEST(TensorReader, RefusesWhatDoesNotFit) {
     EXPECT_THAT(tensor_fault(typed(ElementType::f32, {1}).message(3, Message())), HasSubstr("it is a segment"));
 }
 
-TEST(ElementTypes, HaveNamesBitsAndDtypes) {
-    EXPECT_EQ(to_string(ElementType::bf16), "BFLOAT16");
-    EXPECT_EQ(bits_of(ElementType::i4), 4);
-    EXPECT_EQ(dtype_of(ElementType::bf16), DType::bf16);
-    EXPECT_EQ(dtype_of(ElementType::u16), std::nullopt);
-    for (int number = 1; number <= last_element_type; ++number)
-        if (const auto dtype = dtype_of(static_cast<ElementType>(number)))
-            EXPECT_EQ(static_cast<std::size_t>(bits_of(static_cast<ElementType>(number))), 8 * size_of(*dtype));
-}
-
 }  // namespace
 }  // namespace cairn::onnx
