@@ -55,15 +55,11 @@ std::optional<std::vector<std::int64_t>> broadcast_dims(std::span<const std::int
 }
 
 Known broadcast_to(const Known& from, const std::vector<std::int64_t>& dims) {
-    std::vector<std::size_t> elements;
-    std::vector<std::int64_t> own(from.dims.size());
-    for_each_index(dims, [&](std::span<const std::int64_t> index) {
-        const std::size_t skipped = dims.size() - own.size();
-        for (std::size_t axis = 0; axis < own.size(); ++axis)
-            own[axis] = from.dims[axis] == 1 ? 0 : index[axis + skipped];
-        elements.push_back(element_at(from.dims, own));
+    return remapped(from, dims, [&](std::span<const std::int64_t> index, std::span<std::int64_t> position) {
+        const std::size_t skipped = index.size() - position.size();
+        for (std::size_t axis = 0; axis < position.size(); ++axis)
+            position[axis] = from.dims[axis] == 1 ? 0 : index[axis + skipped];
     });
-    return picked(from, dims, elements);
 }
 
 }  // namespace cairn::inline v0::onnx

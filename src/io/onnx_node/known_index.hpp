@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 /// Positions of elements in row-major tensors of known sizes.
@@ -35,6 +36,19 @@ void for_each_index(std::span<const std::int64_t> dims, Visit visit) {
 
 /// The element of a tensor at a position along each of its axes.
 std::size_t element_at(std::span<const std::int64_t> dims, std::span<const std::int64_t> index) noexcept;
+/// The tensor of these sizes whose element at `index` is that of another at the position that `map(index, position)`
+/// sets.
+template <typename Map>
+Known remapped(const Known& from, std::vector<std::int64_t> dims, Map map) {
+    std::vector<std::size_t> elements;
+    std::vector<std::int64_t> position(from.dims.size());
+    for_each_index(dims, [&](std::span<const std::int64_t> index) {
+        map(index, std::span<std::int64_t>(position));
+        elements.push_back(element_at(from.dims, position));
+    });
+    return picked(from, std::move(dims), elements);
+}
+
 /// The sizes to which two tensors broadcast; empty if they do not.
 std::optional<std::vector<std::int64_t>> broadcast_dims(std::span<const std::int64_t> a,
                                                         std::span<const std::int64_t> b);

@@ -1,5 +1,6 @@
 #include "io/onnx_operators/operators.hpp"
 #include "io/onnx_operators/slice.hpp"
+#include "io/onnx_operators/value_parts.hpp"
 
 #include "io/onnx_node/known_index.hpp"
 
@@ -17,39 +18,9 @@ namespace {
 // Concat.
 
 void make_concat(Node& node) {
-    std::vector<Tensor> parts;
-    for (std::size_t i = 0; i < node.input_count(); ++i) parts.push_back(node.tensor(i));
-    const int axis = node.axis(node.integer("axis", 1), node.rank(0));
-    node.set(0, parts.size() == 1 ? parts[0] : concat(parts, axis));
-}
-
-bool fold_concat(Node& node) {
-    const int axis = node.axis(node.integer("axis", 1), node.rank(0));
-    const auto at = static_cast<std::size_t>(axis);
-    Known result{node.type(0), node.elements(0).dims, {}, {}};
-    result.dims[at] = 0;
-    for (std::size_t i = 0; i < node.input_count(); ++i) {
-        std::vector<std::int64_t> dims = node.elements(i).dims;
-        if (dims.size() != result.dims.size() || node.type(i) != result.type) return false;
-        result.dims[at] += dims[at];
-        dims[at] = result.dims[at];
-        if (dims != result.dims) return false;  // the maker names the fault
-    }
-    if (elements_of(result.dims) > most_known_elements) return false;
-    std::vector<std::int64_t> own(result.dims.size());
-    for_each_index(result.dims, [&](std::span<const std::int64_t> index) {
-        own.assign(index.begin(), index.end());
-        std::size_t part = 0;
-        while (own[at] >= node.elements(part).dims[at]) own[at] -= node.elements(part++).dims[at];
-        const Known& from = node.elements(part);
-        const std::size_t element = element_at(from.dims, own);
-        if (from.is_float())
-            result.floats.push_back(from.floats[element]);
-        else
-            result.integers.push_back(from.integers[element]);
-    });
-    node.set(0, std::move(result));
-    return true;
+    std::vector<ValuePtr> parts;
+    for (std::size_t i = 0; i < node.input_count(); ++i) parts.push_back(node.value_ptr(i));
+    node.set(0, joined(parts, node.graph(), node.axis(node.integer("axis", 1), node.rank(0))));
 }
 
 // Split.
@@ -74,33 +45,9 @@ Shape parts_of_split(const Node& node, const Dim& size) {
 
 void make_split(Node& node) {
     const int axis = node.axis(node.integer("axis", 0), node.rank(0));
-    const Shape parts = parts_of_split(node, node.shape(0)[static_cast<std::size_t>(axis)]);
-    const std::vector<Tensor> tensors = split(node.tensor(0), parts, axis);
-    for (std::size_t i = 0; i < tensors.size(); ++i) node.set(i, tensors[i]);
-}
-
-bool fold_split(Node& node) {
-    const int axis = node.axis(node.integer("axis", 0), node.rank(0));
-    const auto at = static_cast<std::size_t>(axis);
-    const Known& from = node.elements(0);
-    const auto parts = constant_dims(parts_of_split(node, from.dims[at]));
-    if (!parts.has_value()) return false;
-    std::int64_t start = 0;
-    for (std::size_t part = 0; part < parts->size(); ++part) {
-        std::vector<std::int64_t> dims = from.dims;
-        dims[at] = (*parts)[part];
-        if (start + dims[at] > from.dims[at]) return false;  // the maker names the fault
-        std::vector<std::size_t> elements;
-        std::vector<std::int64_t> source;
-        for_each_index(dims, [&](std::span<const std::int64_t> index) {
-            source.assign(index.begin(), index.end());
-            source[at] += start;
-            elements.push_back(element_at(from.dims, source));
-        });
-        node.set(part, picked(from, dims, elements));
-        start += dims[at];
-    }
-    return true;
+    const Shape lengths = parts_of_split(node, node.shape(0)[static_cast<std::size_t>(axis)]);
+    const std::vector<ValuePtr> parts = parts_of(node.value(0), node.graph(), axis, lengths);
+    for (std::size_t i = 0; i < parts.size(); ++i) node.set(i, parts[i]);
 }
 
 // Slice.
@@ -140,17 +87,14 @@ bool fold_slice(Node& node) {
         if (!range.length.is_constant() || !range.start.is_constant()) return false;
         dims[static_cast<std::size_t>(axis)] = range.length.constant();
     }
-    std::vector<std::size_t> elements;
-    std::vector<std::int64_t> source;
-    for_each_index(dims, [&](std::span<const std::int64_t> index) {
-        source.assign(index.begin(), index.end());
+    const auto source = [&](std::span<const std::int64_t> index, std::span<std::int64_t> position) {
+        std::ranges::copy(index, position.begin());
         for (const auto& [axis, range] : ranges) {
-            std::int64_t& position = source[static_cast<std::size_t>(axis)];
-            position = range.start.constant() + range.step * position;
+            std::int64_t& at = position[static_cast<std::size_t>(axis)];
+            at = range.start.constant() + range.step * at;
         }
-        elements.push_back(element_at(from.dims, source));
-    });
-    node.set(0, picked(from, dims, elements));
+    };
+    node.set(0, remapped(from, std::move(dims), source));
     return true;
 }
 
@@ -178,16 +122,13 @@ bool fold_gather(Node& node) {
     dims.insert(dims.end(), positions.dims.begin(), positions.dims.end());
     dims.insert(dims.end(), from.dims.begin() + static_cast<std::ptrdiff_t>(at) + 1, from.dims.end());
     if (elements_of(dims) > most_known_elements) return false;
-    std::vector<std::size_t> elements;
-    std::vector<std::int64_t> source(from.dims.size());
     const std::size_t rank = positions.dims.size();
-    for_each_index(dims, [&](std::span<const std::int64_t> index) {
-        for (std::size_t axis = 0; axis < at; ++axis) source[axis] = index[axis];
-        source[at] = (*indices)[element_at(positions.dims, index.subspan(at, rank))];
-        for (std::size_t axis = at + 1; axis < source.size(); ++axis) source[axis] = index[axis + rank - 1];
-        elements.push_back(element_at(from.dims, source));
-    });
-    node.set(0, picked(from, dims, elements));
+    const auto source = [&](std::span<const std::int64_t> index, std::span<std::int64_t> position) {
+        for (std::size_t axis = 0; axis < at; ++axis) position[axis] = index[axis];
+        position[at] = (*indices)[element_at(positions.dims, index.subspan(at, rank))];
+        for (std::size_t axis = at + 1; axis < position.size(); ++axis) position[axis] = index[axis + rank - 1];
+    };
+    node.set(0, remapped(from, std::move(dims), source));
     return true;
 }
 
@@ -230,13 +171,10 @@ bool fold_tile(Node& node) {
     std::vector<std::int64_t> dims;
     for (std::size_t axis = 0; axis < times->size(); ++axis) dims.push_back(from.dims[axis] * (*times)[axis]);
     if (elements_of(dims) > most_known_elements) return false;
-    std::vector<std::size_t> elements;
-    std::vector<std::int64_t> source(dims.size());
-    for_each_index(dims, [&](std::span<const std::int64_t> index) {
-        for (std::size_t axis = 0; axis < dims.size(); ++axis) source[axis] = index[axis] % from.dims[axis];
-        elements.push_back(element_at(from.dims, source));
-    });
-    node.set(0, picked(from, dims, elements));
+    const auto source = [&](std::span<const std::int64_t> index, std::span<std::int64_t> position) {
+        for (std::size_t axis = 0; axis < index.size(); ++axis) position[axis] = index[axis] % from.dims[axis];
+    };
+    node.set(0, remapped(from, std::move(dims), source));
     return true;
 }
 
@@ -305,8 +243,8 @@ void make_eye_like(Node& node) {
     node.set(0, cast(row + node.integer("k", 0) == column, dtype));
 }
 
-constexpr std::array<Operator, 7> movement_rows{{{"Concat", 4, make_concat, fold_concat},
-                                                 {"Split", 2, make_split, fold_split},
+constexpr std::array<Operator, 7> movement_rows{{{"Concat", 4, make_concat},
+                                                 {"Split", 2, make_split},
                                                  {"Slice", 1, make_slice, fold_slice},
                                                  {"Gather", 1, make_gather, fold_gather},
                                                  {"Tile", 6, make_tile, fold_tile},

@@ -85,16 +85,9 @@ void make_split_to_sequence(Node& node) {
     const int axis = node.axis(node.integer("axis", 0), static_cast<int>(shape.size()));
     const Dim& size = shape[static_cast<std::size_t>(axis)];
     const bool keeps_axis = node.has(1) || node.integer("keepdims", 1) != 0;
-    std::vector<ValuePtr> parts;
-    Dim start = 0;
-    for (const Dim& length : split_sizes(node, size)) {
-        parts.push_back(keeps_axis ? part_of(node.value(0), node.graph(), axis, start, start + length)
-                                   : item_of(node.value(0), node.graph(), axis, start.constant()));
-        start += length;
-    }
-    if (!(start == size))
-        node.refuse(fmt::format("its parts have the size {} together instead of {}", cairn::to_string(start),
-                                cairn::to_string(size)));
+    std::vector<ValuePtr> parts = parts_of(node.value(0), node.graph(), axis, split_sizes(node, size));
+    if (!keeps_axis)
+        for (ValuePtr& part : parts) part = without_axis(part, node.graph(), axis);
     node.set(0, Value::sequence(std::move(parts), node.type(0)));
 }
 

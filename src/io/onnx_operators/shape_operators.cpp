@@ -131,14 +131,11 @@ bool fold_transpose(Node& node) {
     const std::vector<int> permutation = permutation_of(node);
     std::vector<std::int64_t> dims;
     for (const int axis : permutation) dims.push_back(from.dims[static_cast<std::size_t>(axis)]);
-    std::vector<std::size_t> elements;
-    std::vector<std::int64_t> source(dims.size());
-    for_each_index(dims, [&](std::span<const std::int64_t> index) {
-        for (std::size_t axis = 0; axis < dims.size(); ++axis)
-            source[static_cast<std::size_t>(permutation[axis])] = index[axis];
-        elements.push_back(element_at(from.dims, source));
-    });
-    node.set(0, picked(from, dims, elements));
+    const auto source = [&](std::span<const std::int64_t> index, std::span<std::int64_t> position) {
+        for (std::size_t axis = 0; axis < index.size(); ++axis)
+            position[static_cast<std::size_t>(permutation[axis])] = index[axis];
+    };
+    node.set(0, remapped(from, std::move(dims), source));
     return true;
 }
 

@@ -5,7 +5,10 @@
 
 #include "cairn/composites.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <numeric>
 
 namespace cairn::inline v0::onnx {
 namespace {
@@ -17,13 +20,10 @@ const Known* known_tensor(const Value& value) { return value.kind() == Value::Ki
 Known known_part(const Known& from, std::size_t axis, std::int64_t start, std::int64_t stop) {
     Sizes dims = from.dims;
     dims[axis] = stop - start;
-    std::vector<std::size_t> elements;
-    for_each_index(dims, [&](std::span<const std::int64_t> index) {
-        Sizes source(index.begin(), index.end());
-        source[axis] += start;
-        elements.push_back(element_at(from.dims, source));
+    return remapped(from, std::move(dims), [&](std::span<const std::int64_t> index, std::span<std::int64_t> position) {
+        std::ranges::copy(index, position.begin());
+        position[axis] += start;
     });
-    return picked(from, dims, elements);
 }
 
 /// The same elements with other sizes.
@@ -62,16 +62,6 @@ std::optional<Known> known_joined(const std::vector<ValuePtr>& values, std::size
     return result;
 }
 
-/// The value without an axis of size 1.
-ValuePtr without_axis(const ValuePtr& value, const Graph& graph, int axis) {
-    if (const Known* const known = known_tensor(*value)) {
-        Sizes dims = known->dims;
-        dims.erase(dims.begin() + axis);
-        return Value::of(with_dims(*known, std::move(dims)));
-    }
-    return Value::of(squeeze(value->tensor(graph), axis), value->type());
-}
-
 /// The value with one more axis, of size 1.
 ValuePtr with_axis(const ValuePtr& value, const Graph& graph, int axis) {
     if (const Known* const known = known_tensor(*value); known != nullptr && !value->has_tensor()) {
@@ -91,6 +81,30 @@ ValuePtr part_of(const Value& value, const Graph& graph, int axis, const Dim& st
         stop.constant() <= known->dims.at(at) && start.constant() <= stop.constant())
         return Value::of(known_part(*known, at, start.constant(), stop.constant()));
     return Value::of(slice(value.tensor(graph), axis, start, stop), value.type());
+}
+
+std::vector<ValuePtr> parts_of(const Value& value, const Graph& graph, int axis, const Shape& lengths) {
+    const Dim size = value.shape().at(static_cast<std::size_t>(axis));
+    const Dim total = std::accumulate(lengths.begin(), lengths.end(), Dim(0));
+    if (!(total == size))
+        throw Refusal(
+            fmt::format("its parts have the size {} together instead of {}", to_string(total), to_string(size)));
+    std::vector<ValuePtr> parts;
+    Dim start = 0;
+    for (const Dim& length : lengths) {
+        parts.push_back(part_of(value, graph, axis, start, start + length));
+        start += length;
+    }
+    return parts;
+}
+
+ValuePtr without_axis(const ValuePtr& value, const Graph& graph, int axis) {
+    if (const Known* const known = known_tensor(*value)) {
+        Sizes dims = known->dims;
+        dims.erase(dims.begin() + axis);
+        return Value::of(with_dims(*known, std::move(dims)));
+    }
+    return Value::of(squeeze(value->tensor(graph), axis), value->type());
 }
 
 ValuePtr item_of(const Value& value, const Graph& graph, int axis, std::int64_t index) {
