@@ -171,7 +171,7 @@ void make_attention(Node& node) {
     const AttentionCall call = attention_call(node);
     Tensor y =
         node.wants(3) ? stepwise_attention(node, call) : zero_unless(attending_queries(call), fused_attention(call));
-    if (node.rank(0) == 3) y = reshape(swap_axes(y, 1, 2), {y.dim(0), y.dim(2), y.dim(1) * y.dim(3)});
+    if (node.rank(0) == 3) y = joined_heads(y);
     node.set(0, cast(y, node.dtype(0)));
 }
 

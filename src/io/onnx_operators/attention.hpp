@@ -18,6 +18,11 @@ Tensor head_sums(const Node& node, const Tensor& weights, const Tensor& v);
 DType attention_dtype(std::initializer_list<DType> dtypes) noexcept;
 /// [B,T,H*D] as [B,T,H,D]. Refuses a size that is no multiple of `heads`.
 Tensor split_heads(const Node& node, const Tensor& packed, std::int64_t heads);
+/// [B,H,T,D] as [B,T,H*D].
+Tensor joined_heads(const Tensor& x);
+/// Pairs of elements of the last axis, rotated by angles of these cosines and sines [..,D/2]. A pair is x[i] and
+/// x[i + D/2], or with `is_interleaved` x[2i] and x[2i + 1].
+Tensor rotated_pairs(const Tensor& x, const Tensor& cosines, const Tensor& sines, bool is_interleaved);
 /// The dtype of the attribute softmax_precision; empty if it is not given.
 std::optional<DType> softmax_precision(const Node& node);
 

@@ -56,6 +56,8 @@ Tensor split_heads(const Node& node, const Tensor& packed, std::int64_t heads) {
     return reshape(packed, {packed.dim(0), packed.dim(1), heads, floordiv(size, heads)});
 }
 
+Tensor joined_heads(const Tensor& x) { return reshape(swap_axes(x, 1, 2), {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)}); }
+
 std::optional<DType> softmax_precision(const Node& node) {
     if (!node.has_attribute("softmax_precision")) return std::nullopt;
     const ElementType type = node.element_type("softmax_precision", ElementType::undefined);

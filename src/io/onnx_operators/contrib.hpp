@@ -18,8 +18,6 @@ Tensor result_of_operator(Node& node, std::string_view op, std::int64_t opset, s
 void make_group_query_attention(Node& node);
 /// The visible keys of attention as a sum: 0, and `hidden` where `mask`, of integers, is not positive.
 Tensor added_mask(const Tensor& mask, double hidden, DType dtype);
-/// [B,H,T,D] as [B,T,H*D].
-Tensor joined_heads(const Tensor& x);
 /// x [B,H,T,D], the first elements of whose rows are rotated by the angles of cosines and sines [B,T,R/2] or [T,R/2].
 Tensor rotated_heads(const Node& node, const Tensor& x, const Tensor& cosines, const Tensor& sines,
                      bool is_interleaved);

@@ -11,18 +11,13 @@
 namespace cairn::inline v0::onnx {
 namespace {
 
-/// Heads [B,H,T,D], keys before them included, and what is added to scores [B,H,T,S]; may be empty.
+/// Heads [B,H,T,D], earlier keys and values included.
 struct ContribHeads {
-    Tensor q, k, v, added;
-    bool is_causal = false;
+    Tensor q, k, v;
 };
 
 /// The sum, rounded once.
 Tensor with_bias(const Tensor& x, const Tensor& bias) { return as_dtype(wide_of(x) + wide_of(bias), x.dtype()); }
-
-void add_to_scores(ContribHeads& heads, const Tensor& term) {
-    heads.added = heads.added.empty() ? term : with_bias(heads.added, term);
-}
 
 /// Keys of each sample that are no padding, of their lengths [B], or of the ends and starts [2B] of them: i32
 /// [B,1,1,S].
@@ -48,15 +43,25 @@ Tensor mask_of_input(const Node& node, std::size_t input, const ContribHeads& he
                             to_string(batch), to_string(queries), to_string(keys)));
 }
 
-/// Sets output 0, and refuses a mask of earlier keys that is not aligned at the last one.
-void set_attention(Node& node, const ContribHeads& heads, const Dim& past) {
-    if (heads.is_causal && !(heads.k.dim(2) - heads.q.dim(2) == past))
-        node.refuse("its queries and keys differ in length, of which earlier ones are visible");
+/// What is added to scores [B,H,T,S]: the mask that is input `mask`, and the bias that is input 5; empty: nothing.
+Tensor added_to_scores(const Node& node, const ContribHeads& heads, std::size_t mask) {
+    Tensor added;
+    if (node.has(mask))
+        added = added_mask(mask_of_input(node, mask, heads), node.real("mask_filter_value", -10000.0), heads.q.dtype());
+    if (node.has(5)) added = added.empty() ? node.tensor(5) : with_bias(added, node.tensor(5));
+    return added;
+}
+
+/// Sets output 0, and refuses a causal mask of a number of earlier keys other than `past`.
+void set_attention(Node& node, const ContribHeads& heads, const Dim& past, std::size_t mask) {
     AttentionOptions options;
-    options.causal = heads.is_causal;
+    options.causal = node.integer("unidirectional", 0) != 0;
+    if (options.causal && !(heads.k.dim(2) - heads.q.dim(2) == past))
+        node.refuse("its queries and keys differ in length, of which earlier ones are visible");
     if (const double scale = node.real("scale", 0); scale != 0) options.scale = scale;
-    const Tensor y = heads.added.empty() ? attention(heads.q, heads.k, heads.v, options)
-                                         : attention(heads.q, heads.k, heads.v, heads.added, options);
+    const Tensor added = added_to_scores(node, heads, mask);
+    const Tensor y = added.empty() ? attention(heads.q, heads.k, heads.v, options)
+                                   : attention(heads.q, heads.k, heads.v, added, options);
     node.set(0, joined_heads(y));
 }
 
@@ -87,7 +92,7 @@ void make_contrib_multi_head_attention(Node& node) {
         q = with_bias(q, bias_q);
         if (!is_ready) k = with_bias(k, bias_k), v = with_bias(v, bias_v);
     }
-    ContribHeads heads{heads_of(node, q), is_ready ? k : heads_of(node, k), is_ready ? v : heads_of(node, v), {}};
+    ContribHeads heads{heads_of(node, q), is_ready ? k : heads_of(node, k), is_ready ? v : heads_of(node, v)};
     Dim past = 0;
     if (node.has(6) != node.has(7)) node.refuse("past_key and past_value must be given together");
     if (node.has(6)) {
@@ -97,12 +102,7 @@ void make_contrib_multi_head_attention(Node& node) {
     }
     node.set(1, heads.k);
     node.set(2, heads.v);
-    if (node.has(4))
-        add_to_scores(heads, added_mask(mask_of_input(node, 4, heads), node.real("mask_filter_value", -10000.0),
-                                        heads.q.dtype()));
-    if (node.has(5)) add_to_scores(heads, node.tensor(5));
-    heads.is_causal = node.integer("unidirectional", 0) != 0;
-    set_attention(node, heads, past);
+    set_attention(node, heads, past, 4);
 }
 
 /// Sizes of queries, keys and values in the columns of the weights.
@@ -122,7 +122,7 @@ void make_contrib_attention(Node& node) {
     const Tensor x = node.tensor(0), weights = node.tensor(1);
     const Tensor projected = node.has(2) ? linear(x, weights, node.tensor(2)) : linear(x, weights);
     const auto [q, k, v] = three_parts(projected, sizes_of_projections(node, weights.dim(-1)));
-    ContribHeads heads{heads_of(node, q), heads_of(node, k), heads_of(node, v), {}};
+    ContribHeads heads{heads_of(node, q), heads_of(node, k), heads_of(node, v)};
     Dim past = 0;
     if (node.has(4)) {
         const Tensor states = node.tensor(4);
@@ -132,12 +132,7 @@ void make_contrib_attention(Node& node) {
         heads.v = concat({state(1), heads.v}, 2);
     }
     if (node.wants(1)) node.set(1, stack({heads.k, heads.v}, 0));
-    if (node.has(3))
-        add_to_scores(heads, added_mask(mask_of_input(node, 3, heads), node.real("mask_filter_value", -10000.0),
-                                        heads.q.dtype()));
-    if (node.has(5)) add_to_scores(heads, node.tensor(5));
-    heads.is_causal = node.integer("unidirectional", 0) != 0;
-    set_attention(node, heads, past);
+    set_attention(node, heads, past, 3);
 }
 
 /// The positions of each sample [B,T], or the first one of all [1].
@@ -180,24 +175,15 @@ Tensor added_mask(const Tensor& mask, double hidden, DType dtype) {
     return where(mask > 0, zero, hidden);
 }
 
-Tensor joined_heads(const Tensor& x) { return reshape(swap_axes(x, 1, 2), {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)}); }
-
 Tensor rotated_heads(const Node& node, const Tensor& x, const Tensor& cosines, const Tensor& sines,
                      bool is_interleaved) {
-    const Dim half = cosines.dim(-1), rotated = half * 2, size = x.dim(3);
+    const Dim rotated = cosines.dim(-1) * 2, size = x.dim(3);
     if (!provably_le(rotated, size))
         node.refuse(fmt::format("it rotates {} of {} elements", to_string(rotated), to_string(size)));
-    const int axis = is_interleaved ? -1 : -2;
-    Shape pairs = x.shape();
-    pairs.back() = is_interleaved ? half : Dim(2);
-    pairs.push_back(is_interleaved ? Dim(2) : half);
-    const Tensor paired = reshape(wide_of(rotated == size ? x : cairn::slice(x, 3, 0, rotated)), pairs);
-    const Tensor a = squeeze(cairn::slice(paired, axis, 0, 1), axis),
-                 b = squeeze(cairn::slice(paired, axis, 1, 2), axis);
-    const Tensor c = unsqueeze(wide_of(cosines), -3), s = unsqueeze(wide_of(sines), -3);
-    Shape shape = x.shape();
-    shape.back() = rotated;
-    const Tensor y = as_dtype(reshape(stack({a * c - b * s, a * s + b * c}, axis), shape), x.dtype());
+    const Tensor wide = wide_of(rotated == size ? x : cairn::slice(x, 3, 0, rotated));
+    const Tensor pairs =
+        rotated_pairs(wide, unsqueeze(wide_of(cosines), -3), unsqueeze(wide_of(sines), -3), is_interleaved);
+    const Tensor y = as_dtype(pairs, x.dtype());
     return rotated == size ? y : concat({y, cairn::slice(x, 3, rotated, size)}, 3);
 }
 

@@ -40,12 +40,6 @@ Tensor unpacked_codes(const Node& node, const Tensor& bytes, std::int64_t bits, 
     return cairn::slice(codes, -1, 0, count);
 }
 
-/// The parameter of each element along an axis, from those of its blocks.
-Tensor of_block_elements(const Tensor& parameter, int axis, std::int64_t block, const Dim& size) {
-    const Tensor repeated = repeat(parameter, block, axis);
-    return repeated.dim(axis) == size ? repeated : cairn::slice(repeated, axis, 0, size);
-}
-
 /// A tensor as a matrix; refuses one of another number of elements.
 Tensor as_matrix(const Node& node, const Tensor& x, const Dim& rows, const Dim& columns, std::string_view what) {
     if (!(element_count(x.shape()) == rows * columns))

@@ -9,21 +9,7 @@
 namespace cairn::inline v0::onnx {
 namespace {
 
-/// As NumPy's matmul: an operand of one axis is a row on the left and a column on the right, without that axis in the
-/// result.
-void make_matmul(Node& node) {
-    Tensor a = node.tensor(0), b = node.tensor(1);
-    if (a.rank() == 0 || b.rank() == 0) node.refuse("an operand is a single number");
-    const bool is_row = a.rank() == 1, is_column = b.rank() == 1;
-    if (is_row) a = unsqueeze(a, 0);
-    if (is_column) b = unsqueeze(b, 1);
-    Tensor y = matmul(a, b);
-    Shape shape = y.shape();
-    if (is_column) shape.pop_back();
-    if (is_row) shape.erase(shape.end() - (is_column ? 1 : 2));
-    if (is_row || is_column) y = reshape(y, shape);
-    node.set(0, y);
-}
+void make_matmul(Node& node) { node.set(0, numpy_matmul(node, node.tensor(0), node.tensor(1))); }
 
 /// x times a factor. Integers take whole factors only.
 Tensor scaled_product(const Node& node, const Tensor& x, double factor, std::string_view name) {
@@ -34,7 +20,7 @@ Tensor scaled_product(const Node& node, const Tensor& x, double factor, std::str
     return x * static_cast<std::int64_t>(factor);
 }
 
-/// alpha * a b + beta * c. Where nothing is scaled_product and c is a row, it is the composite `linear`.
+/// alpha * a b + beta * c. Where nothing is scaled and c is a row, it is the composite `linear`.
 void make_gemm(Node& node) {
     Tensor a = node.tensor(0), b = node.tensor(1);
     std::optional<Tensor> c = node.optional_tensor(2);
@@ -68,6 +54,17 @@ constexpr std::array<Operator, 4> product_rows{
     {{"MatMul", 1, make_matmul}, {"Gemm", 7, make_gemm}, {"Einsum", 12, make_einsum}, {"Det", 11, make_det}}};
 
 }  // namespace
+
+Tensor numpy_matmul(const Node& node, const Tensor& a, const Tensor& b) {
+    if (a.rank() == 0 || b.rank() == 0) node.refuse("an operand is a single number");
+    const bool is_row = a.rank() == 1, is_column = b.rank() == 1;
+    const Tensor y = matmul(is_row ? unsqueeze(a, 0) : a, is_column ? unsqueeze(b, 1) : b);
+    if (!is_row && !is_column) return y;
+    Shape shape = y.shape();
+    if (is_column) shape.pop_back();
+    if (is_row) shape.erase(shape.end() - (is_column ? 1 : 2));
+    return reshape(y, shape);
+}
 
 std::span<const Operator> product_operators() { return product_rows; }
 

@@ -32,8 +32,7 @@ Tensor of_elements(const Node& node, const Tensor& parameter, const Shape& x) {
     if (block < 0 || !(parameter.shape() == blocks))
         node.refuse(fmt::format("scales or zero points {} are not of blocks of {} elements of {}",
                                 to_string(parameter.shape()), block, to_string(x)));
-    const Tensor repeated = repeat(parameter, block, axis);
-    return repeated.dim(axis) == size ? repeated : cairn::slice(repeated, axis, 0, size);
+    return of_block_elements(parameter, axis, block, size);
 }
 
 /// A float type named by an attribute; `otherwise` if that is absent or 0.

@@ -74,6 +74,11 @@ Tensor aligned_parameter(const Node& node, const Tensor& parameter, const Shape&
                             to_string(x), axis));
 }
 
+Tensor of_block_elements(const Tensor& parameter, int axis, std::int64_t block, const Dim& size) {
+    const Tensor repeated = repeat(parameter, block, axis);
+    return repeated.dim(axis) == size ? repeated : cairn::slice(repeated, axis, 0, size);
+}
+
 Tensor integers_less_zero_point(Node& node, std::size_t input, std::size_t zero_point, int axis) {
     const Tensor x = quantized_integers(node, input);
     if (is_zero(node, zero_point)) return x;

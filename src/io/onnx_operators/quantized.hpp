@@ -27,6 +27,8 @@ bool is_zero(const Node& node, std::size_t input);
 /// A scale or zero point so that it broadcasts to `x`: of one element as a scalar, a list along `axis`, one of the rank
 /// of x as it is. Refuses others.
 Tensor aligned_parameter(const Node& node, const Tensor& parameter, const Shape& x, int axis);
+/// A scale or zero point of each of `size` elements along an axis, from those of blocks of `block` elements.
+Tensor of_block_elements(const Tensor& parameter, int axis, std::int64_t block, const Dim& size);
 /// An input of integers less its zero point: i32. The latter may be absent, and of one element or aligned along `axis`.
 Tensor integers_less_zero_point(Node& node, std::size_t input, std::size_t zero_point, int axis);
 /// An input that is a scale, as f32, aligned to `x` along `axis`.

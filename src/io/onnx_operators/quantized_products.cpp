@@ -1,26 +1,13 @@
 #include "io/onnx_operators/quantized_products.hpp"
 
 #include "io/onnx_operators/convolutions.hpp"
+#include "io/onnx_operators/products.hpp"
 #include "io/onnx_operators/quantized.hpp"
 #include "io/onnx_operators/wide.hpp"
 
 #include <fmt/format.h>
 
 namespace cairn::inline v0::onnx {
-namespace {
-
-/// As NumPy's matmul: an operand of one axis is a row on the left and a column on the right.
-Tensor integer_product(const Node& node, const Tensor& a, const Tensor& b) {
-    if (a.rank() == 0 || b.rank() == 0) node.refuse("an operand is a single number");
-    const Tensor y = matmul(a.rank() == 1 ? unsqueeze(a, 0) : a, b.rank() == 1 ? unsqueeze(b, 1) : b);
-    Shape shape = y.shape();
-    if (b.rank() == 1) shape.pop_back();
-    if (a.rank() == 1) shape.erase(shape.end() - (b.rank() == 1 ? 1 : 2));
-    return a.rank() == 1 || b.rank() == 1 ? reshape(y, shape) : y;
-}
-
-}  // namespace
-
 DynamicQuantization dynamically_quantized(const Tensor& x) {
     const Tensor low = min(min_reduce(x), 0), high = max(max_reduce(x), 0);
     // Where all elements are zero, every scale will do.
@@ -30,15 +17,14 @@ DynamicQuantization dynamically_quantized(const Tensor& x) {
 }
 
 void make_matmul_integer(Node& node) {
-    node.set(0,
-             integer_product(node, integers_less_zero_point(node, 0, 2, -2), integers_less_zero_point(node, 1, 3, -1)));
+    node.set(0, numpy_matmul(node, integers_less_zero_point(node, 0, 2, -2), integers_less_zero_point(node, 1, 3, -1)));
 }
 
 void make_qlinear_matmul(Node& node) {
     const Tensor a = integers_less_zero_point(node, 0, 2, -2), b = integers_less_zero_point(node, 3, 5, -1);
     const Tensor scale =
         aligned_scale(node, 1, a.shape(), -2) * aligned_scale(node, 4, b.shape(), -1) / single_scale(node, 6);
-    set_rounded(node, 0, cast(integer_product(node, a, b), DType::f32) * scale, 7);
+    set_rounded(node, 0, cast(numpy_matmul(node, a, b), DType::f32) * scale, 7);
 }
 
 void make_qlinear_conv(Node& node) {
@@ -54,7 +40,7 @@ void make_qlinear_conv(Node& node) {
 void make_matmul_integer_to_float(Node& node) {
     const Tensor a = integers_less_zero_point(node, 0, 4, -2), b = integers_less_zero_point(node, 1, 5, -1);
     const Tensor scale = single_scale(node, 2) * aligned_scale(node, 3, b.shape(), -1);
-    const Tensor y = cast(integer_product(node, a, b), DType::f32) * scale;
+    const Tensor y = cast(numpy_matmul(node, a, b), DType::f32) * scale;
     node.set(0, as_dtype(node.has(6) ? y + as_dtype(node.tensor(6), DType::f32) : y, node.dtype(2)));
 }
 
@@ -63,7 +49,7 @@ void make_dynamic_quantize_matmul(Node& node) {
     const Tensor a = cast(quantized.elements, DType::i32) - cast(quantized.zero_point, DType::i32);
     const Tensor b = integers_less_zero_point(node, 1, 3, -1);
     const Tensor scale = quantized.scale * aligned_scale(node, 2, b.shape(), -1);
-    const Tensor y = cast(integer_product(node, a, b), DType::f32) * scale;
+    const Tensor y = cast(numpy_matmul(node, a, b), DType::f32) * scale;
     node.set(0, as_dtype(node.has(4) ? y + as_dtype(node.tensor(4), DType::f32) : y, node.dtype(0)));
 }
 

@@ -13,10 +13,10 @@ Tensor rotations(const Node& node, std::size_t input) {
     return gather(table, node.tensor(3), 0);
 }
 
-/// Pairs of elements of the last axis, rotated. A pair is x[i] and x[i + D/2], or with `is_interleaved` x[2i] and
-/// x[2i + 1].
-Tensor rotated_pairs(const Tensor& x, const Tensor& cosines, const Tensor& sines, const Dim& half,
-                     bool is_interleaved) {
+}  // namespace
+
+Tensor rotated_pairs(const Tensor& x, const Tensor& cosines, const Tensor& sines, bool is_interleaved) {
+    const Dim half = cosines.dim(-1);
     Shape pairs = x.shape();
     pairs.back() = is_interleaved ? half : Dim(2);
     pairs.push_back(is_interleaved ? Dim(2) : half);
@@ -25,8 +25,6 @@ Tensor rotated_pairs(const Tensor& x, const Tensor& cosines, const Tensor& sines
     const Tensor a = squeeze(slice(paired, axis, 0, 1), axis), b = squeeze(slice(paired, axis, 1, 2), axis);
     return reshape(stack({a * cosines - b * sines, a * sines + b * cosines}, axis), x.shape());
 }
-
-}  // namespace
 
 void make_rotary_embedding(Node& node) {
     const DType given = node.dtype(0), dtype = attention_dtype({given});
@@ -50,7 +48,7 @@ void make_rotary_embedding(Node& node) {
     const bool is_interleaved = node.integer("interleaved", 0) != 0, is_whole = rotates == size;
     if (!is_whole && !provably_le(rotates, size))
         node.refuse(fmt::format("it rotates {} of {} elements", cairn::to_string(rotates), cairn::to_string(size)));
-    Tensor y = rotated_pairs(is_whole ? x : slice(x, 3, 0, rotates), cosines, sines, half, is_interleaved);
+    Tensor y = rotated_pairs(is_whole ? x : slice(x, 3, 0, rotates), cosines, sines, is_interleaved);
     if (!is_whole) y = concat({y, slice(x, 3, rotates, size)}, 3);
     node.set(0, cast(reshape(y, shape), given));
 }
