@@ -65,7 +65,7 @@ const PermittedIncludes& permitted_includes() {
         {"mapped_file", {"error"}},
         {"weights", {"face", "types", "ir", "composites", "json_reader", "mapped_file"}},
         {"onnx_file", {"face", "mapped_file"}},
-        {"onnx_node", {"face", "mapped_file", "onnx_file"}},
+        {"onnx_node", {"face", "types", "mapped_file", "onnx_file"}},
         {"onnx_operators", {"face", "onnx_file", "onnx_node"}},
         {"onnx_import", {"face", "face/onnx", "mapped_file", "onnx_file", "onnx_node", "onnx_operators"}},
         {"kernels", {"face", "types"}},

@@ -1,8 +1,9 @@
 #include "io/onnx_node/known.hpp"
 
+#include "graph/types/half.hpp"
+
 #include <algorithm>
-#include <bit>
-#include <cmath>
+#include <concepts>
 #include <cstring>
 
 namespace cairn::inline v0::onnx {
@@ -20,33 +21,13 @@ void append(const TensorProto& tensor, std::int64_t count, Known& to) {
     }
 }
 
-double f16_value(std::uint16_t bits) {
-    const double sign = (bits & 0x8000) != 0 ? -1.0 : 1.0;
-    const int exponent = (bits >> 10) & 31, mantissa = bits & 1023;
-    if (exponent == 31) return mantissa != 0 ? std::nan("") : sign * HUGE_VAL;
-    if (exponent == 0) return sign * std::ldexp(mantissa, -24);
-    return sign * std::ldexp(1024 + mantissa, exponent - 25);
-}
-
-double bf16_value(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
-
 template <typename Convert>
 void append_halves(const TensorProto& tensor, std::int64_t count, Known& to, Convert convert) {
     for (std::int64_t i = 0; i < count; ++i) {
         std::uint16_t bits;
         std::memcpy(&bits, tensor.data.data() + 2 * i, 2);
-        to.floats.push_back(convert(bits));
+        to.floats.push_back(static_cast<double>(convert(bits)));
     }
-}
-
-/// `value` with `digits` binary digits, exponents down to `least` and magnitudes below 2^`end`; ties to even.
-double rounded(double value, int digits, int least, int end) {
-    if (value == 0 || !std::isfinite(value)) return value;
-    int exponent = 0;
-    std::frexp(value, &exponent);  // |value| in [2^(exponent-1), 2^exponent)
-    const int unit = std::max(exponent - digits, least);
-    const double result = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
-    return std::fabs(result) >= std::ldexp(1.0, end) ? std::copysign(HUGE_VAL, value) : result;
 }
 
 }  // namespace
@@ -93,8 +74,8 @@ std::optional<Known> known_from(const TensorProto& tensor) {
     switch (tensor.type) {
         case ElementType::f32: append<float>(tensor, count, known); break;
         case ElementType::f64: append<double>(tensor, count, known); break;
-        case ElementType::f16: append_halves(tensor, count, known, f16_value); break;
-        case ElementType::bf16: append_halves(tensor, count, known, bf16_value); break;
+        case ElementType::f16: append_halves(tensor, count, known, types::f16_to_f32); break;
+        case ElementType::bf16: append_halves(tensor, count, known, types::bf16_to_f32); break;
         case ElementType::boolean:
         case ElementType::u8: append<std::uint8_t>(tensor, count, known); break;
         case ElementType::i8: append<std::int8_t>(tensor, count, known); break;
@@ -111,8 +92,8 @@ std::optional<Known> known_from(const TensorProto& tensor) {
 double rounded_to(ElementType type, double value) {
     switch (type) {
         case ElementType::f32: return static_cast<double>(static_cast<float>(value));
-        case ElementType::f16: return rounded(value, 11, -24, 16);
-        case ElementType::bf16: return rounded(value, 8, -133, 128);
+        case ElementType::f16: return static_cast<double>(types::f16_to_f32(types::f64_to_f16(value)));
+        case ElementType::bf16: return static_cast<double>(types::bf16_to_f32(types::f64_to_bf16(value)));
         default: return value;
     }
 }
