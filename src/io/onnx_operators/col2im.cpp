@@ -1,4 +1,5 @@
 #include "io/onnx_operators/convolutions.hpp"
+#include "io/onnx_operators/wide.hpp"
 
 #include <fmt/format.h>
 
@@ -46,7 +47,7 @@ Tensor image_of_blocks(const Tensor& x, const WindowAxes& axes) {
 }
 
 void make_col2im(Node& node) {
-    Tensor x = node.tensor(0);
+    const Tensor x = node.tensor(0);
     const DType dtype = x.dtype();
     if (dtype == DType::boolean) node.refuse("sums of booleans are not defined");
     if (x.rank() != 3) node.refuse("its input must have three axes");
@@ -68,16 +69,14 @@ void make_col2im(Node& node) {
     }
     for (std::size_t i = 0; i < count; ++i) shape.push_back(blocks_along(image[i], axes[i]));
     shape[1] = x.dim(1) / taps;
-    const bool is_narrow = dtype == DType::f16 || dtype == DType::bf16;
-    if (is_narrow) x = cast(x, DType::f32);
-    Tensor y = image_of_blocks(reshape(x, shape), axes);
+    Tensor y = image_of_blocks(reshape(wide_of(x), shape), axes);
     for (std::size_t i = 0; i < count; ++i) {
         // The image may end after the last block.
         const int axis = static_cast<int>(i) + 2;
         y = pad(y, axis, 0, image[i] + axes[i].before + axes[i].after - y.dim(axis));
         y = slice(y, axis, axes[i].before, axes[i].before + image[i]);
     }
-    node.set(0, is_narrow ? cast(y, dtype) : y);
+    node.set(0, as_dtype(y, dtype));
 }
 
 }  // namespace cairn::inline v0::onnx

@@ -1,4 +1,5 @@
 #include "io/onnx_operators/convolutions.hpp"
+#include "io/onnx_operators/wide.hpp"
 
 #include <fmt/format.h>
 
@@ -99,13 +100,9 @@ void make_conv_transpose(Node& node) {
     const std::vector<TransposedAxis> parts = transposed_axes(node, x.shape(), axes);
     const std::optional<Tensor> bias = node.optional_tensor(2);
     if (count > 2) {
-        const DType dtype = x.dtype();
-        const bool is_narrow = dtype == DType::f16 || dtype == DType::bf16;
-        if (is_narrow) x = cast(x, DType::f32), w = cast(w, DType::f32);
-        const std::optional<Tensor> wide =
-            bias.has_value() && is_narrow ? std::optional(cast(*bias, DType::f32)) : bias;
-        const Tensor y = with_channel_bias(node, transpose_convolution(node, x, w, axes, parts, groups), wide);
-        return node.set(0, is_narrow ? cast(y, dtype) : y);
+        const std::optional<Tensor> wide = bias.has_value() ? std::optional(wide_of(*bias)) : bias;
+        const Tensor y = transpose_convolution(node, wide_of(x), wide_of(w), axes, parts, groups);
+        return node.set(0, as_dtype(with_channel_bias(node, y, wide), x.dtype()));
     }
     std::vector<int> padding, more;
     for (const TransposedAxis& part : parts) {

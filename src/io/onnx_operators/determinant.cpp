@@ -1,4 +1,5 @@
 #include "io/onnx_operators/products.hpp"
+#include "io/onnx_operators/wide.hpp"
 
 #include <fmt/format.h>
 
@@ -41,7 +42,7 @@ void make_det(Node& node) {
     if (size.constant() > node.importer().unroll_limit())
         node.refuse(fmt::format("its matrices have {} rows, more than the limit of unrolled steps", size.constant()));
     const Shape shape(x.shape().begin(), x.shape().end() - 2);
-    const DType wide = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+    const DType wide = float_dtype(x.dtype());
     const Dim batch = element_count(shape);
     Tensor rest = reshape(cast(x, wide), {batch, size, size});
     Tensor product = broadcast(node.graph().constant(wide, 1), {batch, 1});

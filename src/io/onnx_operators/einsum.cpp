@@ -1,4 +1,5 @@
 #include "io/onnx_operators/products.hpp"
+#include "io/onnx_operators/wide.hpp"
 
 #include <fmt/format.h>
 
@@ -293,14 +294,12 @@ void make_einsum(Node& node) {
     const DType dtype = node.dtype(0);
     std::vector<EinsumFactor> factors = einsum_factors(node, inputs);
     // One product of 16-bit floats is rounded once as it is; several, and sums, are computed in f32.
-    const bool widens =
-        (dtype == DType::f16 || dtype == DType::bf16) && (factors.size() > 2 || has_sum_of_one(factors, output));
-    if (widens)
-        for (EinsumFactor& factor : factors) factor.tensor = cast(factor.tensor, DType::f32);
+    if (factors.size() > 2 || has_sum_of_one(factors, output))
+        for (EinsumFactor& factor : factors) factor.tensor = wide_of(factor.tensor);
     const EinsumFactor product = product_of_all(std::move(factors), output);
     const Tensor y = with_label_order(
         without_labels(product, false, [&](EinsumLabel label) { return !has_label(output, label); }), output);
-    node.set(0, widens ? cast(y, dtype) : y);
+    node.set(0, as_dtype(y, dtype));
 }
 
 }  // namespace cairn::inline v0::onnx

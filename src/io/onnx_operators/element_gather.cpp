@@ -46,7 +46,6 @@ void make_gather_elements(Node& node) {
 }
 
 bool fold_gather_elements(Node& node) {
-    if (!node.has(0) || !node.has(1)) return false;
     const Known &x = node.elements(0), &indices = node.elements(1);
     if (indices.is_float() || x.dims.empty() || x.dims.size() != indices.dims.size()) return false;
     const auto axis = static_cast<std::size_t>(node.axis(node.integer("axis", 0), node.rank(0)));
@@ -84,7 +83,6 @@ void make_gather_nd(Node& node) {
 }
 
 bool fold_gather_nd(Node& node) {
-    if (!node.has(0) || !node.has(1)) return false;
     const Known &x = node.elements(0), &indices = node.elements(1);
     if (indices.is_float() || x.dims.empty() || indices.dims.empty()) return false;
     const std::size_t batch = batch_of_gather_nd(node), length = tuple_length(node, 1, x.dims.size() - batch);

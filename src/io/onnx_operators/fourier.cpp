@@ -1,4 +1,5 @@
 #include "io/onnx_operators/signal.hpp"
+#include "io/onnx_operators/wide.hpp"
 
 #include <fmt/format.h>
 
@@ -88,8 +89,6 @@ Tensor spectrum_matrix(Node& node, DType dtype, const FourierSize& size) {
                           });
 }
 
-DType fourier_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
-
 }  // namespace
 
 void make_dft(Node& node) {
@@ -101,7 +100,7 @@ void make_dft(Node& node) {
     if (axis == rank - 1) node.refuse("its axis is that of real and imaginary parts");
     const bool is_inverse = node.integer("inverse", 0) != 0, is_onesided = node.integer("onesided", 0) != 0;
 
-    const DType dtype = fourier_dtype(node.dtype(0));
+    const DType dtype = float_dtype(node.dtype(0));
     const Tensor x = swap_axes(cast(node.tensor(0), dtype), axis, rank - 2);
     const std::int64_t given = fourier_length(node, x.dim(-2)), parts = fourier_parts(node, x.dim(-1));
     const bool to_real = is_inverse && is_onesided;
@@ -117,7 +116,7 @@ void make_dft(Node& node) {
 
 void make_stft(Node& node) {
     if (node.rank(0) != 3) node.refuse(fmt::format("its signal has rank {}", node.rank(0)));
-    const DType dtype = fourier_dtype(node.dtype(0));
+    const DType dtype = float_dtype(node.dtype(0));
     const Tensor x = cast(node.tensor(0), dtype);
     const std::int64_t step = node.integer(1, "frame_step"), parts = fourier_parts(node, x.dim(2));
     const Dim given = node.has(2) ? node.shape(2).at(0) : x.dim(1);

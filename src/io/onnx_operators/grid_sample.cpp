@@ -1,5 +1,6 @@
 #include "io/onnx_operators/point_samples.hpp"
 #include "io/onnx_operators/sampling.hpp"
+#include "io/onnx_operators/wide.hpp"
 
 #include <fmt/format.h>
 
@@ -51,7 +52,7 @@ struct GridBorder {
         : twice_low(align_corners ? 0 : -1), twice_high(align_corners ? 2 * size - 2 : 2 * size - 1) {}
 };
 
-/// Positions grid_reflected at both ends until they lie between them.
+/// Positions reflected at both ends until they lie between them.
 Tensor grid_reflected(const Tensor& position, const Dim& size, bool align_corners) {
     const GridBorder border(size, align_corners);
     Graph graph(position.graph());
@@ -118,7 +119,7 @@ void make_grid_sample(Node& node) {
         node.refuse(fmt::format("its grid is {} for an input {}", to_string(grid.shape()), to_string(x.shape())));
     need_elements(node, x.shape());
     const GridPlan plan = grid_plan(node);
-    const Tensor places = cast(grid, grid.dtype() == DType::f64 ? DType::f64 : DType::f32);
+    const Tensor places = float_of(grid);
     std::vector<std::vector<SampleTap>> taps;
     for (int i = 0; i < axes; ++i) {
         // Coordinates are those of the last axis first.

@@ -69,7 +69,6 @@ void make_top_k(Node& node) {
 
 /// Of a list, as it occurs among the sizes of a shape.
 bool fold_top_k(Node& node) {
-    if (!node.has(0)) return false;
     const Known& x = node.elements(0);
     if (node.opset() < 10 || x.dims.size() != 1 || !x.is_constant() || x.is_float()) return false;
     const std::int64_t k = node.integer(1, "K");
@@ -126,7 +125,6 @@ void make_compress(Node& node) {
 }
 
 bool fold_compress(Node& node) {
-    if (!node.has(0)) return false;
     const Known& x = node.elements(0);
     if (x.dims.size() != 1) return false;
     std::vector<std::size_t> elements;

@@ -40,7 +40,7 @@ void make_binarizer(Node& node) {
 
 void make_scaler(Node& node) {
     const Tensor x = node.tensor(0);
-    const Tensor floats = x.dtype() == DType::f64 ? x : as_dtype(x, DType::f32);
+    const Tensor floats = float_of(x);
     const std::optional<Tensor> offset = feature_parameter(node, "offset", x, floats.dtype()),
                                 scale = feature_parameter(node, "scale", x, floats.dtype());
     const Tensor moved = offset.has_value() ? floats - *offset : floats;
@@ -50,7 +50,7 @@ void make_scaler(Node& node) {
 void make_normalizer(Node& node) {
     const Tensor x = node.tensor(0);
     if (x.rank() != 1 && x.rank() != 2) node.refuse(fmt::format("its input has rank {}", x.rank()));
-    const Tensor floats = x.dtype() == DType::f64 ? x : as_dtype(x, DType::f32);
+    const Tensor floats = float_of(x);
     const std::string norm = node.text("norm", "MAX");
     Tensor divisor;
     if (norm == "MAX")

@@ -19,8 +19,7 @@ Tensor linear_scores(Node& node, const Tensor& x, std::int64_t outputs) {
     const auto count = static_cast<std::int64_t>(coefficients.size());
     if (outputs < 1 || count % outputs != 0)
         node.refuse(fmt::format("its {} coefficients are not those of {} scores", count, outputs));
-    const Tensor weights = stored_array(node, "coefficients", {outputs, count / outputs},
-                                        std::vector<float>(coefficients.begin(), coefficients.end()));
+    const Tensor weights = stored_floats(node, "coefficients", {outputs, count / outputs}, coefficients, DType::f32);
     const Tensor transposed = transpose(as_dtype(weights, x.dtype()), {1, 0});
     if (intercepts.empty()) return linear(x, transposed);
     if (static_cast<std::int64_t>(intercepts.size()) != outputs)

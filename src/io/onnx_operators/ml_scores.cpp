@@ -20,8 +20,7 @@ Tensor softmax_of_nonzero(const Tensor& scores) {
 Tensor feature_rows(const Node& node) {
     const Tensor x = node.tensor(0);
     if (x.rank() != 1 && x.rank() != 2) node.refuse(fmt::format("its input has rank {}", x.rank()));
-    const Tensor rows = x.rank() == 1 ? unsqueeze(x, 0) : x;
-    return x.dtype() == DType::f64 ? rows : as_dtype(rows, DType::f32);
+    return float_of(x.rank() == 1 ? unsqueeze(x, 0) : x);
 }
 
 Tensor transformed_scores(const Node& node, const Tensor& scores, std::string_view transform) {

@@ -134,10 +134,7 @@ Tensor tree_scores(Node& node, const PlacedForest& placed, const Tensor& rows, c
     if (needs_all && std::ranges::find(values.is_given, false) != values.is_given.end())
         node.refuse("the least or greatest of leaves without a value is not specified");
     const std::vector<std::int64_t> dims{placed.forest.leaves, scores};
-    const Tensor table =
-        rows.dtype() == DType::f64
-            ? stored_array(node, "leaves", dims, values.table)
-            : stored_array(node, "leaves", dims, std::vector<float>(values.table.begin(), values.table.end()));
+    const Tensor table = stored_floats(node, "leaves", dims, values.table, rows.dtype());
     return aggregated(gather(table, reached_leaves(node, placed.forest, rows), 0), aggregation);
 }
 

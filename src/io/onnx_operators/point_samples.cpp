@@ -1,4 +1,5 @@
 #include "io/onnx_operators/point_samples.hpp"
+#include "io/onnx_operators/wide.hpp"
 
 #include <fmt/format.h>
 
@@ -78,9 +79,6 @@ Tensor along_axis(const Tensor& line, std::size_t axis, std::size_t rank) {
     return reshape(line, shape);
 }
 
-DType interpolation_dtype(DType dtype) noexcept {
-    if (dtype == DType::f16 || dtype == DType::bf16) return DType::f32;
-    return is_float(dtype) ? dtype : DType::f64;
-}
+DType interpolation_dtype(DType dtype) noexcept { return is_float(dtype) ? wide_dtype(dtype) : DType::f64; }
 
 }  // namespace cairn::inline v0::onnx

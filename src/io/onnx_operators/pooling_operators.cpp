@@ -1,5 +1,6 @@
 #include "io/onnx_operators/operators.hpp"
 #include "io/onnx_operators/pooling.hpp"
+#include "io/onnx_operators/wide.hpp"
 
 #include <fmt/format.h>
 
@@ -41,7 +42,7 @@ Tensor counted_elements(const Tensor& x, const WindowAxes& axes, std::size_t i, 
 
 /// The mean of windows whose padding the composite does not take.
 Tensor average_windows(const Tensor& x, const WindowAxes& axes, bool counts_padding) {
-    const Tensor wide = x.dtype() == DType::f64 ? x : cast(x, DType::f32);
+    const Tensor wide = float_of(x);
     Tensor result = sum(windows_of(with_padding(wide, axes, 0), axes), window_axes_of_pool(axes));
     for (std::size_t i = 0; i < axes.size(); ++i) result = result / counted_elements(wide, axes, i, counts_padding);
     return cast(result, x.dtype());
@@ -82,7 +83,7 @@ void make_lp_pool(Node& node) {
     const Tensor x = node.tensor(0);
     const WindowAxes axes = pooling_windows(node);
     if (!is_float(x.dtype())) node.refuse("norms of integers are not defined");
-    const Tensor wide = x.dtype() == DType::f64 ? x : cast(x, DType::f32);
+    const Tensor wide = float_of(x);
     const Tensor windows = windows_of(with_padding(wide, axes, 0), axes);
     node.set(0, cast(pool_power_norm(node, windows, window_axes_of_pool(axes), false), x.dtype()));
 }
@@ -108,7 +109,7 @@ void make_global_lp_pool(Node& node) {
     const std::vector<int> axes = global_pool_axes(node);
     const Tensor x = node.tensor(0);
     if (axes.empty()) return node.set(0, abs(x));
-    const Tensor wide = x.dtype() == DType::f64 ? x : cast(x, DType::f32);
+    const Tensor wide = float_of(x);
     node.set(0, cast(pool_power_norm(node, wide, axes, true), x.dtype()));
 }
 

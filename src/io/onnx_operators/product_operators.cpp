@@ -1,5 +1,6 @@
 #include "io/onnx_operators/operators.hpp"
 #include "io/onnx_operators/products.hpp"
+#include "io/onnx_operators/wide.hpp"
 
 #include <fmt/format.h>
 
@@ -29,14 +30,14 @@ void make_gemm(Node& node) {
     if (c.has_value() && beta == 0) c.reset();
     const DType dtype = a.dtype();
     // Scaled products of 16-bit floats are rounded once.
-    const bool widens = (dtype == DType::f16 || dtype == DType::bf16) && (alpha != 1 || (c.has_value() && beta != 1));
-    if (widens) a = cast(a, DType::f32), b = cast(b, DType::f32);
-    if (widens && c.has_value()) c = cast(*c, DType::f32);
+    const bool widens = alpha != 1 || (c.has_value() && beta != 1);
+    if (widens) a = wide_of(a), b = wide_of(b);
+    if (widens && c.has_value()) c = wide_of(*c);
     if (node.integer("transA", 0) != 0) a = transpose(a, {1, 0});
     if (node.integer("transB", 0) != 0) b = transpose(b, {1, 0});
     if (!c.has_value()) {
         const Tensor y = alpha == 1 ? linear(a, b) : scaled_product(node, matmul(a, b), alpha, "alpha");
-        return node.set(0, widens ? cast(y, dtype) : y);
+        return node.set(0, as_dtype(y, dtype));
     }
     const Shape result{a.dim(0), b.dim(1)};
     if (c->rank() == 2 && c->dim(0) == Dim(1) && c->dim(1) == result[1]) c = reshape(*c, {result[1]});
@@ -47,7 +48,7 @@ void make_gemm(Node& node) {
         y = scaled_product(node, matmul(a, b), alpha, "alpha") + scaled_product(node, *c, beta, "beta");
     if (!(y.shape() == result))
         node.refuse(fmt::format("C {} does not broadcast to {}", to_string(node.shape(2)), to_string(result)));
-    node.set(0, widens ? cast(y, dtype) : y);
+    node.set(0, as_dtype(y, dtype));
 }
 
 constexpr std::array<Operator, 4> product_rows{

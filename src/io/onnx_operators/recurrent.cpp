@@ -1,4 +1,5 @@
 #include "io/onnx_operators/recurrent.hpp"
+#include "io/onnx_operators/wide.hpp"
 
 #include <fmt/format.h>
 
@@ -34,10 +35,7 @@ private:
 };
 
 UnrolledRecurrence::UnrolledRecurrence(Node& node, const RecurrentKind& kind)
-    : node_(node),
-      kind_(kind),
-      dtype_(node.dtype(0) == DType::f64 ? DType::f64 : DType::f32),
-      is_batch_first_(node.integer("layout", 0) != 0) {
+    : node_(node), kind_(kind), dtype_(float_dtype(node.dtype(0))), is_batch_first_(node.integer("layout", 0) != 0) {
     const std::string direction = node.text("direction", "forward");
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
         node.refuse(fmt::format("its direction is '{}'", direction));

@@ -1,4 +1,5 @@
 #include "io/onnx_operators/resizing.hpp"
+#include "io/onnx_operators/wide.hpp"
 
 #include <fmt/format.h>
 
@@ -191,12 +192,11 @@ Tensor resized(const Node& node, const Tensor& x, const ResizePlan& plan, const 
     if (interpolates && !is_float(x.dtype()))
         node.refuse("it is not defined how interpolated integers are rounded; cast them to floats before");
     if (std::optional<Tensor> y = resized_by_composite(x, plan, changed)) return *y;
-    const bool widens = interpolates && (x.dtype() == DType::f16 || x.dtype() == DType::bf16);
-    Tensor y = widens ? cast(x, DType::f32) : x;
+    Tensor y = interpolates ? wide_of(x) : x;
     for (const ResizeAxis& axis : changed)
         y = axis.in.is_constant() && axis.out.is_constant() ? resized_by_table(y, plan, axis)
                                                             : resized_by_coordinates(node, y, plan, axis);
-    return widens ? cast(y, x.dtype()) : y;
+    return as_dtype(y, x.dtype());
 }
 
 void make_resize(Node& node) {

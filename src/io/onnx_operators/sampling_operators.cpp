@@ -1,6 +1,7 @@
 #include "io/onnx_operators/operators.hpp"
 #include "io/onnx_operators/point_samples.hpp"
 #include "io/onnx_operators/sampling.hpp"
+#include "io/onnx_operators/wide.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +30,7 @@ void make_affine_grid(Node& node) {
         !(theta.dim(2) == Dim(rows + 1)))
         node.refuse(fmt::format("theta is {} for size {}", to_string(theta.shape()), to_string(size)));
     const bool align_corners = node.integer("align_corners", 0) != 0;
-    const DType wide = theta.dtype() == DType::f64 ? DType::f64 : DType::f32;
+    const DType wide = float_dtype(theta.dtype());
     const Shape space(size.begin() + 2, size.end());
     std::vector<Tensor> columns;
     for (std::size_t axis = axes; axis-- > 0;)

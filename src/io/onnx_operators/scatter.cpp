@@ -130,7 +130,6 @@ void replace(Known& x, std::size_t to, const Known& updates, std::size_t from) {
 }  // namespace
 
 bool fold_scatter_elements(Node& node) {
-    if (!node.has(0) || !node.has(1) || !node.has(2)) return false;
     const Known &indices = node.elements(1), &updates = node.elements(2);
     Known x = node.elements(0);
     if (combine_of(node) != nullptr || indices.is_float() || x.dims.empty() || x.dims.size() != indices.dims.size() ||
@@ -154,7 +153,6 @@ bool fold_scatter_elements(Node& node) {
 }
 
 bool fold_scatter_nd(Node& node) {
-    if (!node.has(0) || !node.has(1) || !node.has(2)) return false;
     const Known &indices = node.elements(1), &updates = node.elements(2);
     Known x = node.elements(0);
     if (combine_of(node) != nullptr || indices.is_float() || updates.type != x.type || indices.dims.empty())

@@ -49,19 +49,16 @@ std::vector<double> numbers_of(const Node& node, const TensorProto& tensor) {
     }
 }
 
-Tensor stored_array(Node& node, std::string_view part, std::vector<std::int64_t> dims,
-                    const std::vector<std::int32_t>& elements) {
+Tensor stored_integers(Node& node, std::string_view part, std::vector<std::int64_t> dims,
+                       const std::vector<std::int32_t>& elements) {
     return stored_elements(node, part, ElementType::i32, std::move(dims), elements);
 }
 
-Tensor stored_array(Node& node, std::string_view part, std::vector<std::int64_t> dims,
-                    const std::vector<float>& elements) {
-    return stored_elements(node, part, ElementType::f32, std::move(dims), elements);
-}
-
-Tensor stored_array(Node& node, std::string_view part, std::vector<std::int64_t> dims,
-                    const std::vector<double>& elements) {
-    return stored_elements(node, part, ElementType::f64, std::move(dims), elements);
+Tensor stored_floats(Node& node, std::string_view part, std::vector<std::int64_t> dims,
+                     const std::vector<double>& elements, DType dtype) {
+    if (dtype == DType::f64) return stored_elements(node, part, ElementType::f64, std::move(dims), elements);
+    const std::vector<float> narrow(elements.begin(), elements.end());
+    return stored_elements(node, part, ElementType::f32, std::move(dims), narrow);
 }
 
 }  // namespace cairn::inline v0::onnx

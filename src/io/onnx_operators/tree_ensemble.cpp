@@ -108,7 +108,7 @@ Forest forest_of(const Node& node) {
 void make_tree_ensemble(Node& node) {
     const Tensor x = node.tensor(0);
     if (x.rank() != 2) node.refuse(fmt::format("its input has rank {}", x.rank()));
-    const Tensor rows = x.dtype() == DType::f64 ? x : as_dtype(x, DType::f32);
+    const Tensor rows = float_of(x);
     const Forest forest = forest_of(node);
     const std::vector<std::int64_t> targets = node.integers("leaf_targetids");
     const std::vector<double> weights = tensor_numbers(node, "leaf_weights");
@@ -125,9 +125,7 @@ void make_tree_ensemble(Node& node) {
         table[leaf * static_cast<std::size_t>(count) + static_cast<std::size_t>(targets[leaf])] = weights[leaf];
     }
     const std::vector<std::int64_t> dims{forest.leaves, count};
-    const Tensor leaves = rows.dtype() == DType::f64
-                              ? stored_array(node, "leaves", dims, table)
-                              : stored_array(node, "leaves", dims, std::vector<float>(table.begin(), table.end()));
+    const Tensor leaves = stored_floats(node, "leaves", dims, table, rows.dtype());
     const Tensor scores = aggregated(gather(leaves, reached_leaves(node, forest, rows), 0), aggregation);
     constexpr std::array<std::string_view, 5> transforms{"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
     const std::int64_t transform = node.integer("post_transform", 0);

@@ -50,9 +50,7 @@ public:
             minds_missing = minds_missing || branch.missing_is_true || branch.mode == TreeMode::neq;
         }
         const auto size = static_cast<std::int64_t>(splits.size());
-        split = dtype == DType::f64
-                    ? stored_array(node, "splits", {size}, splits)
-                    : stored_array(node, "splits", {size}, std::vector<float>(splits.begin(), splits.end()));
+        split = stored_floats(node, "splits", {size}, splits, dtype);
         if (std::ranges::count(uses, true) > 1)
             mode = integers("modes", [](const TreeBranch& branch) { return static_cast<std::int32_t>(branch.mode); });
         if (minds_missing)
@@ -70,7 +68,7 @@ private:
         for (std::int32_t leaf = 0; leaf < forest_.leaves; ++leaf) elements.push_back(are_children ? leaf : 0);
         for (const TreeBranch& branch : forest_.branches) elements.push_back(of(branch));
         const auto size = static_cast<std::int64_t>(elements.size());
-        return stored_array(node_, part, {size}, elements);
+        return stored_integers(node_, part, {size}, elements);
     }
 
     Node& node_;
@@ -119,7 +117,7 @@ std::vector<double> leaf_table(const Node& node, const Forest& forest, std::int6
 Tensor reached_leaves(Node& node, const Forest& forest, const Tensor& rows) {
     const auto trees = static_cast<std::int64_t>(forest.roots.size());
     if (trees == 0) node.refuse("it has no trees");
-    const Tensor roots = stored_array(node, "roots", {trees}, forest.roots);
+    const Tensor roots = stored_integers(node, "roots", {trees}, forest.roots);
     Tensor at = broadcast(roots, {rows.dim(0), trees});
     const std::int64_t levels = levels_of(node, forest);
     if (levels == 0) return at;

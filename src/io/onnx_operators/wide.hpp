@@ -12,6 +12,12 @@ inline DType wide_dtype(DType dtype) noexcept {
 
 inline Tensor as_dtype(const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : cast(x, dtype); }
 
+/// f64 for itself, f32 for all others.
+inline DType float_dtype(DType dtype) noexcept { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
+/// x in its float dtype.
+inline Tensor float_of(const Tensor& x) { return as_dtype(x, float_dtype(x.dtype())); }
+
 /// x in its wide dtype.
 inline Tensor wide_of(const Tensor& x) { return as_dtype(x, wide_dtype(x.dtype())); }
 
