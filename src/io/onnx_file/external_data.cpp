@@ -46,7 +46,7 @@ private:
         if (location == tensor.external.end()) fail(tensor, "has no location of its external data");
         if (bits_of(tensor.type) == 0) fail(tensor, fmt::format("of {} cannot be external", to_string(tensor.type)));
         const std::span<const std::byte> bytes = file_at(location->second).bytes();
-        const auto wanted = static_cast<std::uint64_t>((tensor.elements() * bits_of(tensor.type) + 7) / 8);
+        const std::uint64_t wanted = tensor.raw_bytes();
         const std::uint64_t offset = number_of(tensor, "offset").value_or(0);
         const std::uint64_t length = number_of(tensor, "length").value_or(wanted);
         if (length != wanted)

@@ -34,6 +34,8 @@ struct TensorProto {
 
     /// Product of dims.
     std::int64_t elements() const noexcept;
+    /// Bytes of the elements in raw data, where types of less than 8 bits are packed; 0 if their form is not known.
+    std::uint64_t raw_bytes() const noexcept;
 };
 
 struct GraphProto;

@@ -182,10 +182,8 @@ private:
     }
 
     void check_bytes(std::int64_t count) const {
-        const int bits = bits_of(tensor_.type);
-        if (bits == 0) return;  // kept as it is: nothing here reads such elements
-        const auto wanted = static_cast<std::uint64_t>((count * bits + 7) / 8);
-        if (tensor_.data.size() != wanted)
+        if (bits_of(tensor_.type) == 0) return;  // kept as it is: nothing here reads such elements
+        if (tensor_.data.size() != tensor_.raw_bytes())
             fail(
                 fmt::format("has {} bytes for {} elements of {}", tensor_.data.size(), count, to_string(tensor_.type)));
     }
@@ -208,6 +206,10 @@ std::int64_t TensorProto::elements() const noexcept {
     std::int64_t count = 1;
     for (const std::int64_t size : dims) count *= size;
     return count;
+}
+
+std::uint64_t TensorProto::raw_bytes() const noexcept {
+    return static_cast<std::uint64_t>((elements() * bits_of(type) + 7) / 8);
 }
 
 TensorProto read_tensor(std::span<const std::byte> bytes, const Place& place) {
