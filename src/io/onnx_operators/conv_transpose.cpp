@@ -88,7 +88,7 @@ Tensor transpose_convolution(const Node& node, const Tensor& x, const Tensor& w,
 
 void make_conv_transpose(Node& node) {
     const std::size_t count = spatial_axes(node);
-    Tensor x = node.tensor(0), w = node.tensor(1);
+    const Tensor x = node.tensor(0), w = node.tensor(1);
     if (w.rank() != x.rank()) node.refuse(fmt::format("its filters have {} axes for {} spatial ones", w.rank(), count));
     const std::vector<std::int64_t> kernel = filter_sizes(node, w.shape()),
                                     strides = spatial_integers(node, "strides", count, 1, 1),

@@ -1,3 +1,4 @@
+#include "io/onnx_operators/cubic_convolution.hpp"
 #include "io/onnx_operators/point_samples.hpp"
 #include "io/onnx_operators/sampling.hpp"
 #include "io/onnx_operators/wide.hpp"
@@ -90,13 +91,11 @@ SampleTap grid_tap(const Tensor& position, const Dim& size, const GridPlan& plan
 std::vector<SampleTap> grid_cubic_taps(const Tensor& position, const Dim& size, const GridPlan& plan) {
     const double a = -0.75;
     const Tensor low = floor(position), t = cast(position - low, plan.dtype);
-    const auto near = [&](const Tensor& d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
-    const auto far = [&](const Tensor& d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
     std::vector<SampleTap> taps;
     for (int k = -1; k <= 2; ++k) {
         taps.push_back(grid_tap(low + k, size, plan));
         const Tensor distance = k <= 0 ? t - k : k - t;
-        taps.back().weight = k == 0 || k == 1 ? near(distance) : far(distance);
+        taps.back().weight = k == 0 || k == 1 ? cubic_weight_near(distance, a) : cubic_weight_far(distance, a);
     }
     return taps;
 }

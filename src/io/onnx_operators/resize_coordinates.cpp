@@ -1,3 +1,4 @@
+#include "io/onnx_operators/cubic_convolution.hpp"
 #include "io/onnx_operators/resizing.hpp"
 
 #include <fmt/format.h>
@@ -44,11 +45,9 @@ Tensor rounded_resize_coordinates(const Tensor& x, ResizeRounding rounding) {
 
 /// The weight of the element `k` after the one at or before a coordinate, which is `t` after that one.
 Tensor resize_tap_weight(const ResizePlan& plan, const Tensor& t, int k) {
-    const double a = plan.cubic_a;
     const Tensor d = k <= 0 ? t - k : k - t;
     if (plan.mode == ResizeMode::linear) return 1 - d;
-    if (k == 0 || k == 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
-    return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+    return k == 0 || k == 1 ? cubic_weight_near(d, plan.cubic_a) : cubic_weight_far(d, plan.cubic_a);
 }
 
 }  // namespace

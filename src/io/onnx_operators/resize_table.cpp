@@ -1,3 +1,4 @@
+#include "io/onnx_operators/cubic_convolution.hpp"
 #include "io/onnx_operators/resizing.hpp"
 
 #include <algorithm>
@@ -41,8 +42,8 @@ double rounded_resize_coordinate(double x, ResizeRounding rounding) {
 double resize_filter_weight(const ResizePlan& plan, double distance) {
     const double d = std::fabs(distance), a = plan.cubic_a;
     if (plan.mode == ResizeMode::linear) return std::max(1 - d, 0.0);
-    if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
-    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+    if (d <= 1) return cubic_weight_near(d, a);
+    return d < 2 ? cubic_weight_far(d, a) : 0;
 }
 
 /// Appends the elements around `x` and their weights. When it shrinks with `antialias`, the filter is as much wider.
