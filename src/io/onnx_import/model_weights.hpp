@@ -18,10 +18,9 @@ public:
     /// `owner` keeps the bytes of tensors. `taken`: names of inputs.
     ModelWeights(Graph graph, std::shared_ptr<const void> owner, std::set<std::string, std::less<>> taken);
 
-    /// Bodies of loops and functions ask for one tensor many times: it becomes one weight.
-    ///
     /// A value that becomes a weight of this name, or one like it if the name is taken, when it is first used: a
-    /// constant if it is a single number or a short list of integers.
+    /// constant if it is a single number or a short list of integers. A tensor that bodies of loops and functions ask
+    /// for many times becomes one weight.
     ValuePtr value(const TensorProto& tensor, std::string_view name);
     /// For CompiledGraph::bind.
     WeightSource source() const;
@@ -34,7 +33,7 @@ private:
     Graph graph_;
     std::shared_ptr<Shared> shared_;
     std::set<std::string, std::less<>> taken_;
-    std::map<const std::byte*, std::vector<std::pair<TensorProto, Tensor>>> added_;  ///< by their elements
+    std::map<const std::byte*, std::vector<std::pair<TensorProto, Tensor>>> added_;  ///< by their elements, kept
 };
 
 }  // namespace cairn::inline v0::onnx
