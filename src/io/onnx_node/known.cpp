@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstring>
+#include <functional>
 
 namespace cairn::inline v0::onnx {
 namespace {
@@ -28,6 +29,14 @@ void append_halves(const TensorProto& tensor, std::int64_t count, Known& to, Con
         std::memcpy(&bits, tensor.data.data() + 2 * i, 2);
         to.floats.push_back(static_cast<double>(convert(bits)));
     }
+}
+
+/// `of` of two constants as unsigned integers, which wrap; otherwise of the sizes.
+template <typename Of>
+Dim wrapping(const Dim& a, const Dim& b, Of of) {
+    if (!a.is_constant() || !b.is_constant()) return of(a, b);
+    return static_cast<std::int64_t>(
+        of(static_cast<std::uint64_t>(a.constant()), static_cast<std::uint64_t>(b.constant())));
 }
 
 }  // namespace
@@ -110,5 +119,9 @@ std::int64_t wrapped_to(ElementType type, std::int64_t value) noexcept {
         default: return value;
     }
 }
+
+Dim wrapping_sum(const Dim& a, const Dim& b) { return wrapping(a, b, std::plus()); }
+Dim wrapping_difference(const Dim& a, const Dim& b) { return wrapping(a, b, std::minus()); }
+Dim wrapping_product(const Dim& a, const Dim& b) { return wrapping(a, b, std::multiplies()); }
 
 }  // namespace cairn::inline v0::onnx

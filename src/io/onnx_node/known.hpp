@@ -47,4 +47,9 @@ double rounded_to(ElementType type, double value);
 /// An integer wrapped to the width of an integer type; a boolean becomes 0 or 1.
 std::int64_t wrapped_to(ElementType type, std::int64_t value) noexcept;
 
+/// Sums, differences and products modulo 2^64 of constants; those of sizes do not overflow.
+Dim wrapping_sum(const Dim& a, const Dim& b);
+Dim wrapping_difference(const Dim& a, const Dim& b);
+Dim wrapping_product(const Dim& a, const Dim& b);
+
 }  // namespace cairn::inline v0::onnx

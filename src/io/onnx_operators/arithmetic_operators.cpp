@@ -12,12 +12,9 @@
 namespace cairn::inline v0::onnx {
 namespace {
 
-using Symbolic = std::optional<Dim> (*)(const Dim& a, const Dim& b);
-using Integral = std::optional<std::int64_t> (*)(std::int64_t a, std::int64_t b);
-using Real = double (*)(double a, double b);
-
-/// Evaluates an operation of two known operands element by element. `symbolic` is for sizes that are no constants.
-bool fold_binary(Node& node, Symbolic symbolic, Integral integral, Real real) {
+/// Evaluates an operation of two known operands element by element. `integral` may give nothing.
+template <typename Integral, typename Real>
+bool fold_binary(Node& node, Integral integral, Real real) {
     const Known &a = node.elements(0), &b = node.elements(1);
     const auto dims = broadcast_dims(a.dims, b.dims);
     if (!dims.has_value() || a.type != b.type || elements_of(*dims) > most_known_elements) return false;
@@ -28,84 +25,59 @@ bool fold_binary(Node& node, Symbolic symbolic, Integral integral, Real real) {
             result.floats.push_back(rounded_to(a.type, real(x.floats[i], y.floats[i])));
             continue;
         }
-        const Dim &left = x.integers[i], &right = y.integers[i];
-        if (left.is_constant() && right.is_constant()) {
-            const auto value = integral(left.constant(), right.constant());
-            if (!value.has_value()) return false;
-            result.integers.emplace_back(wrapped_to(a.type, *value));
-        } else if (const auto value = symbolic(left, right); value.has_value()) {
-            result.integers.push_back(*value);
-        } else {
-            return false;
-        }
+        const std::optional<Dim> value = integral(x.integers[i], y.integers[i]);
+        if (!value.has_value()) return false;
+        result.integers.push_back(value->is_constant() ? Dim(wrapped_to(a.type, value->constant())) : *value);
     }
     node.set(0, std::move(result));
     return true;
 }
 
-std::int64_t wrapped(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-std::uint64_t bits(std::int64_t value) { return static_cast<std::uint64_t>(value); }
-
 bool fold_add(Node& node) {
-    return fold_binary(
-        node, [](const Dim& a, const Dim& b) { return std::optional(a + b); },
-        [](std::int64_t a, std::int64_t b) { return std::optional(wrapped(bits(a) + bits(b))); },
-        [](double a, double b) { return a + b; });
+    return fold_binary(node, wrapping_sum, [](double a, double b) { return a + b; });
 }
 
 bool fold_sub(Node& node) {
-    return fold_binary(
-        node, [](const Dim& a, const Dim& b) { return std::optional(a - b); },
-        [](std::int64_t a, std::int64_t b) { return std::optional(wrapped(bits(a) - bits(b))); },
-        [](double a, double b) { return a - b; });
+    return fold_binary(node, wrapping_difference, [](double a, double b) { return a - b; });
 }
 
 bool fold_mul(Node& node) {
-    return fold_binary(
-        node, [](const Dim& a, const Dim& b) { return std::optional(a * b); },
-        [](std::int64_t a, std::int64_t b) { return std::optional(wrapped(bits(a) * bits(b))); },
-        [](double a, double b) { return a * b; });
+    return fold_binary(node, wrapping_product, [](double a, double b) { return a * b; });
 }
 
 /// The division of integers truncates: that of sizes is the floor where both are known not to be negative.
-std::optional<Dim> divided(const Dim& a, const Dim& b) {
-    if (!provably_le(0, a) || !provably_le(1, b)) return std::nullopt;
-    return a / b;
+std::optional<Dim> quotient(const Dim& a, const Dim& b) {
+    if (a.is_constant() && b.is_constant()) {
+        if (b == Dim(0)) return std::nullopt;
+        return b == Dim(-1) ? wrapping_difference(0, a) : Dim(a.constant() / b.constant());
+    }
+    return provably_le(0, a) && provably_le(1, b) ? std::optional(a / b) : std::nullopt;
 }
 
 bool fold_div(Node& node) {
-    return fold_binary(
-        node, divided,
-        [](std::int64_t a, std::int64_t b) {
-            return b == 0 || b == -1 ? (b == 0 ? std::nullopt : std::optional(wrapped(0 - bits(a))))
-                                     : std::optional(a / b);
-        },
-        [](double a, double b) { return a / b; });
+    return fold_binary(node, quotient, [](double a, double b) { return a / b; });
 }
 
 /// The remainder of integers has the sign of the divisor, as in Python.
+std::optional<Dim> remainder(const Dim& a, const Dim& b) {
+    if (!a.is_constant() || !b.is_constant())
+        return provably_le(0, a) && provably_le(1, b) ? std::optional(a % b) : std::nullopt;
+    const std::int64_t divisor = b.constant();
+    if (divisor == 0) return std::nullopt;
+    if (divisor == -1) return 0;
+    const std::int64_t rest = a.constant() % divisor;
+    return rest != 0 && (rest < 0) != (divisor < 0) ? rest + divisor : rest;
+}
+
 bool fold_mod(Node& node) {
     if (node.integer("fmod", 0) != 0 || node.elements(0).is_float()) return false;
-    return fold_binary(
-        node,
-        [](const Dim& a, const Dim& b) {
-            return provably_le(0, a) && provably_le(1, b) ? std::optional(a % b) : std::nullopt;
-        },
-        [](std::int64_t a, std::int64_t b) -> std::optional<std::int64_t> {
-            if (b == 0) return std::nullopt;
-            if (b == -1) return 0;
-            const std::int64_t rest = a % b;
-            return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-        },
-        [](double a, double) { return a; });
+    return fold_binary(node, remainder, [](double a, double) { return a; });
 }
 
 bool fold_pow(Node& node) {
     if (!node.elements(0).is_float() || !node.elements(1).is_float()) return false;
-    return fold_binary(
-        node, [](const Dim&, const Dim&) { return std::optional<Dim>(); },
-        [](std::int64_t, std::int64_t) { return std::optional<std::int64_t>(); },
-        [](double a, double b) { return std::pow(a, b); });
+    const auto none = [](const Dim&, const Dim&) { return std::optional<Dim>(); };
+    return fold_binary(node, none, [](double a, double b) { return std::pow(a, b); });
 }
 
 void make_add(Node& node) { node.set(0, add(node.tensor(0), node.tensor(1))); }

@@ -96,18 +96,6 @@ void make_reduce_sum_square(Node& node) {
 
 using CombineSizes = Dim (*)(const Dim& a, const Dim& b);
 
-std::uint64_t reduction_bits(const Dim& dim) { return static_cast<std::uint64_t>(dim.constant()); }
-
-Dim size_sum(const Dim& a, const Dim& b) {
-    if (a.is_constant() && b.is_constant()) return static_cast<std::int64_t>(reduction_bits(a) + reduction_bits(b));
-    return a + b;
-}
-
-Dim size_product(const Dim& a, const Dim& b) {
-    if (a.is_constant() && b.is_constant()) return static_cast<std::int64_t>(reduction_bits(a) * reduction_bits(b));
-    return a * b;
-}
-
 Dim size_min(const Dim& a, const Dim& b) { return min(a, b); }
 Dim size_max(const Dim& a, const Dim& b) { return max(a, b); }
 
@@ -144,8 +132,8 @@ bool fold_reduction(Node& node) {
 }
 
 constexpr std::array<Operator, 10> axis_reduction_rows{
-    {{"ReduceSum", 1, make_reduction<sum>, fold_reduction<size_sum, 0>},
-     {"ReduceProd", 1, make_reduction<prod>, fold_reduction<size_product, 1>},
+    {{"ReduceSum", 1, make_reduction<sum>, fold_reduction<wrapping_sum, 0>},
+     {"ReduceProd", 1, make_reduction<prod>, fold_reduction<wrapping_product, 1>},
      {"ReduceMax", 1, make_extremum<max_reduce, any>, fold_reduction<size_max>},
      {"ReduceMin", 1, make_extremum<min_reduce, all>, fold_reduction<size_min>},
      {"ReduceMean", 1, make_reduce_mean},

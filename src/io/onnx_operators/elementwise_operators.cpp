@@ -62,10 +62,7 @@ double abs_value(double x) { return std::fabs(x); }
 double neg_value(double x) { return -x; }
 
 /// The lowest 64-bit integer is its own negation.
-Dim neg_size(const Dim& x) {
-    if (x.is_constant()) return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(x.constant()));
-    return -x;
-}
+Dim neg_size(const Dim& x) { return wrapping_difference(0, x); }
 
 Dim abs_size(const Dim& x) {
     if (provably_le(0, x)) return x;

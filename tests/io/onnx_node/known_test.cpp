@@ -1,5 +1,7 @@
 #include "io/onnx_node/known.hpp"
 
+#include "cairn/graph.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,6 +82,16 @@ TEST(Known, IntegersWrapToTheirType) {
     EXPECT_EQ(wrapped_to(ElementType::u32, -1), 4294967295);
     EXPECT_EQ(wrapped_to(ElementType::boolean, -3), 1);
     EXPECT_EQ(wrapped_to(ElementType::i64, -3), -3);
+}
+
+TEST(Known, ArithmeticOfConstantsWraps) {
+    constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = -(least + 1);
+    EXPECT_EQ(wrapping_sum(most, 1), Dim(least));
+    EXPECT_EQ(wrapping_difference(0, least), Dim(least));
+    EXPECT_EQ(wrapping_product(most, 2), Dim(-2));
+    Graph graph;
+    const Dim n = graph.symbol("n", 1, 8);
+    EXPECT_EQ(wrapping_difference(wrapping_sum(n, 3), wrapping_product(n, 1)), Dim(3));
 }
 
 }  // namespace
