@@ -1,3 +1,4 @@
+#include "io/onnx_operators/activations.hpp"
 #include "io/onnx_operators/contrib.hpp"
 #include "io/onnx_operators/operators.hpp"
 #include "io/onnx_operators/wide.hpp"
@@ -23,10 +24,7 @@ void make_contrib_gelu(Node& node) { node.set(0, gelu(node.tensor(0))); }
 void make_bias_gelu(Node& node) { node.set(0, as_dtype(gelu(wide_with_bias(node)), node.dtype(0))); }
 void make_fast_gelu(Node& node) { node.set(0, as_dtype(gelu_tanh(wide_with_bias(node)), node.dtype(0))); }
 
-void make_quick_gelu(Node& node) {
-    const Tensor x = wide_of(node.tensor(0));
-    node.set(0, as_dtype(x * sigmoid(x * node.real("alpha", 1.702f)), node.dtype(0)));
-}
+void make_quick_gelu(Node& node) { set_narrowed(node, swish_of(wide_of(node.tensor(0)), node.real("alpha", 1.702f))); }
 
 /// The activation that the attributes `activation` and its parameters name.
 Tensor fused_activation(const Node& node, const Tensor& x, std::vector<double> parameters) {
@@ -38,8 +36,8 @@ Tensor fused_activation(const Node& node, const Tensor& x, std::vector<double> p
     if (name == "Relu") return relu(x);
     if (name == "Tanh") return tanh(x);
     if (name == "Sigmoid") return sigmoid(x);
-    if (name == "LeakyRelu") return where(x >= 0, x, x * parameter(0, 0.01f));
-    if (name == "HardSigmoid") return clamp(x * parameter(0, 0.2f) + parameter(1, 0.5f), 0, 1);
+    if (name == "LeakyRelu") return leaky_relu_of(x, parameter(0, 0.01f));
+    if (name == "HardSigmoid") return hard_sigmoid_of(x, parameter(0, 0.2f), parameter(1, 0.5f));
     if (name == "Clip" && parameters.size() == 2) return clamp(x, parameters[0], parameters[1]);
     node.refuse(fmt::format("its activation '{}' is not supported", name));
 }

@@ -1,3 +1,4 @@
+#include "io/onnx_operators/activations.hpp"
 #include "io/onnx_operators/contrib.hpp"
 #include "io/onnx_operators/operators.hpp"
 #include "io/onnx_operators/quantized.hpp"
@@ -46,8 +47,7 @@ void make_qlinear_sigmoid(Node& node) {
 
 void make_qlinear_leaky_relu(Node& node) {
     require_output_zero_point(node, 4);
-    const Tensor x = dequantized_input(node, 0);
-    set_quantized(node, where(x >= 0, x, x * node.real("alpha", 0.01f)), 3);
+    set_quantized(node, leaky_relu_of(dequantized_input(node, 0), node.real("alpha", 0.01f)), 3);
 }
 
 /// `opset` is that of the Softmax it stands for.

@@ -23,13 +23,6 @@ void make_elementwise_wide(Node& node) {
 Tensor ceil_of(const Operand& x) { return -floor(-x.tensor()); }
 Tensor reciprocal_of(const Operand& x) { return 1 / x.tensor(); }
 
-Tensor softplus_of(const Tensor& x) {
-    const Tensor above = max(x, 0);
-    return above + log_one_plus(exp(-abs(x)));
-}
-
-Tensor softsign_of(const Tensor& x) { return x / (1 + abs(x)); }
-
 /// Applies a function to known floats.
 template <double (*function)(double)>
 bool fold_elementwise(Node& node) {

@@ -1,6 +1,5 @@
 #include "io/onnx_node/known_index.hpp"
 #include "io/onnx_operators/activations.hpp"
-#include "io/onnx_operators/elementwise_functions.hpp"
 #include "io/onnx_operators/operators.hpp"
 
 #include <fmt/format.h>
@@ -22,14 +21,12 @@ bool fold_relu(Node& node) {
 }
 
 void make_leaky_relu(Node& node) {
-    const Tensor x = wide_of(node.tensor(0)), is_negative = x < 0;
-    set_narrowed(node, where(is_negative, x * node.real("alpha", 0.01f), x));
+    set_narrowed(node, leaky_relu_of(wide_of(node.tensor(0)), node.real("alpha", 0.01f)));
 }
 
 void make_prelu(Node& node) {
     const Tensor x = wide_of(node.tensor(0)), slope = broadcast(wide_of(node.tensor(1)), x.shape());
-    const Tensor is_negative = x < 0;
-    set_narrowed(node, where(is_negative, x * slope, x));
+    set_narrowed(node, leaky_relu_of(x, slope));
 }
 
 void make_thresholded_relu(Node& node) {
@@ -37,24 +34,18 @@ void make_thresholded_relu(Node& node) {
     set_narrowed(node, where(x > node.real("alpha", 1.0), x, 0));
 }
 
-/// x from 0 on, `scale * (e^(x / width) - 1)` below.
-Tensor exponential_unit(const Tensor& x, double scale, double width = 1) {
-    const Tensor is_negative = x < 0;
-    return where(is_negative, exp_minus_one_below_zero(width == 1 ? x : x / width) * scale, x);
-}
-
-void make_elu(Node& node) { set_narrowed(node, exponential_unit(wide_of(node.tensor(0)), node.real("alpha", 1.0))); }
+void make_elu(Node& node) { set_narrowed(node, elu_of(wide_of(node.tensor(0)), node.real("alpha", 1.0))); }
 
 void make_selu(Node& node) {
     const double alpha = node.real("alpha", 1.67326319217681884765625);
     const double gamma = node.real("gamma", 1.05070102214813232421875);
-    set_narrowed(node, exponential_unit(wide_of(node.tensor(0)), alpha) * gamma);
+    set_narrowed(node, elu_of(wide_of(node.tensor(0)), alpha) * gamma);
 }
 
 void make_celu(Node& node) {
     const double alpha = node.real("alpha", 1.0);
     if (alpha <= 0) node.refuse(fmt::format("its attribute alpha is {}, which is not positive", alpha));
-    set_narrowed(node, exponential_unit(wide_of(node.tensor(0)), alpha, alpha));
+    set_narrowed(node, elu_of(wide_of(node.tensor(0)), alpha, alpha));
 }
 
 void make_gelu(Node& node) {
@@ -72,12 +63,7 @@ void make_mish(Node& node) {
     set_narrowed(node, x * (n / (n + 2)));
 }
 
-Tensor gate_swish(const Tensor& x, double alpha) {
-    const Tensor wide = wide_of(x);
-    return alpha == 1 ? silu(wide) : wide * sigmoid(wide * alpha);
-}
-
-void make_swish(Node& node) { set_narrowed(node, gate_swish(node.tensor(0), node.real("alpha", 1.0))); }
+void make_swish(Node& node) { set_narrowed(node, swish_of(wide_of(node.tensor(0)), node.real("alpha", 1.0))); }
 
 void make_swiglu(Node& node) {
     const double alpha = node.real("alpha", 1.0);
@@ -86,13 +72,12 @@ void make_swiglu(Node& node) {
         node.refuse(fmt::format("its inputs have different shapes, {} and {}", cairn::to_string(gate.shape()),
                                 cairn::to_string(up.shape())));
     if (alpha == 1) return node.set(0, swiglu(gate, up));
-    const Tensor gated = gate_swish(gate, alpha);
-    set_narrowed(node, gated * wide_of(up));
+    set_narrowed(node, swish_of(wide_of(gate), alpha) * wide_of(up));
 }
 
 void make_hard_sigmoid(Node& node) {
-    const Tensor x = wide_of(node.tensor(0));
-    set_narrowed(node, clamp(x * node.real("alpha", 0.2f) + node.real("beta", 0.5), 0, 1));
+    const double a = node.real("alpha", 0.2f), b = node.real("beta", 0.5);
+    set_narrowed(node, hard_sigmoid_of(wide_of(node.tensor(0)), a, b));
 }
 
 void make_hard_swish(Node& node) {

@@ -1,4 +1,4 @@
-#include "io/onnx_operators/elementwise_functions.hpp"
+#include "io/onnx_operators/activations.hpp"
 #include "io/onnx_operators/recurrent.hpp"
 
 #include <fmt/format.h>
@@ -29,10 +29,7 @@ constexpr std::array<RecurrentFunction, 11> recurrent_functions{{
     {"tanh", no_parameter, no_parameter, [](FunctionArgument x, double, double) { return tanh(x); }},
     {"sigmoid", no_parameter, no_parameter, [](FunctionArgument x, double, double) { return sigmoid(x); }},
     {"affine", without_default, without_default, [](FunctionArgument x, double a, double b) { return x * a + b; }},
-    {"leakyrelu",
-     {true, 0.01},
-     no_parameter,
-     [](FunctionArgument x, double a, double) { return where(x >= 0, x, x * a); }},
+    {"leakyrelu", {true, 0.01}, no_parameter, [](FunctionArgument x, double a, double) { return leaky_relu_of(x, a); }},
     {"thresholdedrelu",
      {true, 1},
      no_parameter,
@@ -42,14 +39,10 @@ constexpr std::array<RecurrentFunction, 11> recurrent_functions{{
     {"hardsigmoid",
      {true, 0.2},
      {true, 0.5},
-     [](FunctionArgument x, double a, double b) { return clamp(x * a + b, 0, 1); }},
-    {"elu",
-     {true, 1},
-     no_parameter,
-     [](FunctionArgument x, double a, double) { return where(x >= 0, x, exp_minus_one_below_zero(min(x, 0)) * a); }},
-    {"softsign", no_parameter, no_parameter, [](FunctionArgument x, double, double) { return x / (1 + abs(x)); }},
-    {"softplus", no_parameter, no_parameter,
-     [](FunctionArgument x, double, double) { return max(x, 0) + log_one_plus(exp(-abs(x))); }},
+     [](FunctionArgument x, double a, double b) { return hard_sigmoid_of(x, a, b); }},
+    {"elu", {true, 1}, no_parameter, [](FunctionArgument x, double a, double) { return elu_of(x, a); }},
+    {"softsign", no_parameter, no_parameter, [](FunctionArgument x, double, double) { return softsign_of(x); }},
+    {"softplus", no_parameter, no_parameter, [](FunctionArgument x, double, double) { return softplus_of(x); }},
 }};
 
 const RecurrentFunction& function_named(const Node& node, std::string_view name) {
