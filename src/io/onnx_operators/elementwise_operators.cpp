@@ -1,8 +1,8 @@
+#include "io/onnx_operators/activations.hpp"
 #include "io/onnx_operators/elementwise_functions.hpp"
 #include "io/onnx_operators/operators.hpp"
 
 #include "io/onnx_node/known_index.hpp"
-#include "io/onnx_operators/activations.hpp"
 
 #include <array>
 #include <cmath>
