@@ -473,88 +473,119 @@ std::vector<std::string> norm_patterns(const std::string& name, int factors) {
             with(" axes=(-3,-2,-1)", "L,H,W", "L,H,W")};
 }
 
+// Appends definitions whose matches all contain `required_ops`.
+void append(std::vector<Definition>& all, const std::vector<std::string>& required_ops,
+            std::vector<Definition> definitions) {
+    for (Definition& definition : definitions) {
+        definition.required_ops = required_ops;
+        all.push_back(std::move(definition));
+    }
+}
+
 }  // namespace
 
 std::vector<Definition> definitions() {
     using A = Attributes;
     const std::string gated_operands = " | f32[R,K] f32[K,N] f32[K,N] f32[N]? f32[N]?";
-    return {
+    std::vector<Definition> all = {
         {"copy", [](Operands x, const A&) -> Tensors { return {at(x, 0)}; }, {}},
         {"relu", unary<relu>, {"relu | f32[R]"}, FusionRole::step},
         {"sigmoid", unary<sigmoid>, {"sigmoid | f32[R]"}, FusionRole::step},
         {"silu", unary<silu>, {"silu | f32[R]"}, FusionRole::step},
         {"gelu", unary<gelu>, {"gelu | f32[R]"}, FusionRole::step},
         {"gelu_tanh", unary<gelu_tanh>, {"gelu_tanh | f32[R]"}, FusionRole::step},
-        {"mean", mean_of, mean_patterns()},
-        {"variance",
-         [](Operands x, const A& a) -> Tensors { return {variance(at(x, 0), axes_of(a), flag(a, "keepdims"))}; },
-         reduction_patterns("variance")},
-        {"softmax",
-         [](Operands x, const A& a) -> Tensors { return {softmax(at(x, 0), axis_of(a))}; },
-         {"softmax axis=? | f32[R?,D]"}},
-        {"dequantize_q8_0", unary<dequantize_q8_0>, {"dequantize_q8_0 | u8[N,B,34]"}},
-        {"dequantize_q4_0", unary<dequantize_q4_0>, {"dequantize_q4_0 | u8[N,B,18]"}},
-        {"dequantize_q4_1", unary<dequantize_q4_1>, {"dequantize_q4_1 | u8[N,B,20]"}},
-        {"dequantize_q5_0", unary<dequantize_q5_0>, {"dequantize_q5_0 | u8[N,B,22]"}},
-        {"dequantize_q5_1", unary<dequantize_q5_1>, {"dequantize_q5_1 | u8[N,B,24]"}},
-        {"dequantize_q2_k", unary<dequantize_q2_k>, {"dequantize_q2_k | u8[N,B,84]"}},
-        {"dequantize_q3_k", unary<dequantize_q3_k>, {"dequantize_q3_k | u8[N,B,110]"}},
-        {"dequantize_q4_k", unary<dequantize_q4_k>, {"dequantize_q4_k | u8[N,B,144]"}},
-        {"dequantize_q5_k", unary<dequantize_q5_k>, {"dequantize_q5_k | u8[N,B,176]"}},
-        {"dequantize_q6_k", unary<dequantize_q6_k>, {"dequantize_q6_k | u8[N,B,210]"}},
-        {"dequantize_iq4_nl", unary<dequantize_iq4_nl>, {"dequantize_iq4_nl | u8[N,B,18]"}},
-        {"dequantize_mxfp4", unary<dequantize_mxfp4>, {"dequantize_mxfp4 | u8[N,B,17]"}},
-        {"log_softmax",
-         [](Operands x, const A& a) -> Tensors { return {log_softmax(at(x, 0), axis_of(a))}; },
-         {"log_softmax axis=? | f32[R?,D]"}},
-        {"layer_norm", [](Operands x, const A& a) -> Tensors { return {layer_norm_of(at(x, 0), x.subspan(1), a)}; },
-         norm_patterns("layer_norm", 2)},
-        {"rms_norm", [](Operands x, const A& a) -> Tensors { return {rms_norm_of(at(x, 0), x.subspan(1), a)}; },
-         norm_patterns("rms_norm", 1)},
-        {"add_layer_norm",
-         [](Operands x, const A& a) -> Tensors {
-             const Tensor sum = add(at(x, 0), at(x, 1));
-             return {sum, layer_norm_of(sum, x.subspan(2), a)};
-         },
-         {"add_layer_norm eps=? | f32[R?,D] f32[R?,D] f32[D]? f32[D]?"}},
-        {"add_rms_norm",
-         [](Operands x, const A& a) -> Tensors {
-             const Tensor sum = add(at(x, 0), at(x, 1));
-             return {sum, rms_norm_of(sum, x.subspan(2), a)};
-         },
-         {"add_rms_norm eps=? | f32[R?,D] f32[R?,D] f32[D]?"}},
-        {"linear",
-         [](Operands x, const A&) -> Tensors { return {linear_of(x)}; },
-         {"linear | f32[R,K] f32[K,N] f32[N]?"},
-         FusionRole::product},
-        {"linear_argmax",
-         [](Operands x, const A&) -> Tensors { return {argmax(linear_of(x), -1, true)}; },
-         {"linear_argmax | f32[R,K] f32[K,N] f32[N]?"}},
-        {"linear_swiglu", gated<swiglu>, {"linear_swiglu" + gated_operands}},
-        {"linear_geglu", gated<geglu>, {"linear_geglu" + gated_operands}},
-        {"linear_geglu_tanh", gated<geglu_tanh>, {"linear_geglu_tanh" + gated_operands}},
-        {"linear_halves_swiglu", gated_by_half<swiglu>, half_patterns("linear_halves_swiglu")},
-        {"linear_halves_geglu", gated_by_half<geglu>, half_patterns("linear_halves_geglu")},
-        {"linear_halves_geglu_tanh", gated_by_half<geglu_tanh>, half_patterns("linear_halves_geglu_tanh")},
-        {"conv2d", conv_of_windows<2>, window_patterns("conv2d"), FusionRole::anchor},
-        {"image_conv2d", of_image<conv_of_windows<2>>, pointwise_patterns(), FusionRole::anchor, "conv2d"},
-        {"conv1d", conv_of_windows<1>, window_patterns("conv1d"), FusionRole::anchor},
-        {"image_conv1d",
-         of_image<conv_of_windows<1>>,
-         {"image_conv1d kernel=(1) padding=(0,0) stride=(1) dilation=(1) value=0 "
-          "| f32[B,C,P] f32[O,C,1]"},
-         FusionRole::anchor,
-         "conv1d"},
-        {.name = "image_sum", .build = of_image<sum_of>, .patterns = {}, .windowed_definition = "sum"},
-        {.name = "image_mean", .build = of_image<mean_of>, .patterns = {}, .windowed_definition = "mean"},
-        {.name = "image_max", .build = of_image<max_of>, .patterns = {}, .windowed_definition = "max_reduce"},
-        {"embedding",
-         [](Operands x, const A&) -> Tensors { return {embedding(at(x, 0), at(x, 1))}; },
-         {"embedding | f32[V,D] i32[T]", "embedding | f32[V,D] i64[T]"},
-         FusionRole::anchor},
-        {"rope", [](Operands x, const A& a) -> Tensors { return {rope(at(x, 0), at(x, 1), a.number("base"))}; }, {}},
-        {"attention", attend, attention_patterns()},
     };
+    append(
+        all, {"sum"},
+        {
+            {"mean", mean_of, mean_patterns()},
+            {"variance",
+             [](Operands x, const A& a) -> Tensors { return {variance(at(x, 0), axes_of(a), flag(a, "keepdims"))}; },
+             reduction_patterns("variance")},
+            {"softmax",
+             [](Operands x, const A& a) -> Tensors { return {softmax(at(x, 0), axis_of(a))}; },
+             {"softmax axis=? | f32[R?,D]"}},
+            {"log_softmax",
+             [](Operands x, const A& a) -> Tensors { return {log_softmax(at(x, 0), axis_of(a))}; },
+             {"log_softmax axis=? | f32[R?,D]"}},
+            {"layer_norm", [](Operands x, const A& a) -> Tensors { return {layer_norm_of(at(x, 0), x.subspan(1), a)}; },
+             norm_patterns("layer_norm", 2)},
+            {"rms_norm", [](Operands x, const A& a) -> Tensors { return {rms_norm_of(at(x, 0), x.subspan(1), a)}; },
+             norm_patterns("rms_norm", 1)},
+            {"add_layer_norm",
+             [](Operands x, const A& a) -> Tensors {
+                 const Tensor sum = add(at(x, 0), at(x, 1));
+                 return {sum, layer_norm_of(sum, x.subspan(2), a)};
+             },
+             {"add_layer_norm eps=? | f32[R?,D] f32[R?,D] f32[D]? f32[D]?"}},
+            {"add_rms_norm",
+             [](Operands x, const A& a) -> Tensors {
+                 const Tensor sum = add(at(x, 0), at(x, 1));
+                 return {sum, rms_norm_of(sum, x.subspan(2), a)};
+             },
+             {"add_rms_norm eps=? | f32[R?,D] f32[R?,D] f32[D]?"}},
+        });
+    append(all, {"bitcast"},
+           {
+               {"dequantize_q8_0", unary<dequantize_q8_0>, {"dequantize_q8_0 | u8[N,B,34]"}},
+               {"dequantize_q4_0", unary<dequantize_q4_0>, {"dequantize_q4_0 | u8[N,B,18]"}},
+               {"dequantize_q4_1", unary<dequantize_q4_1>, {"dequantize_q4_1 | u8[N,B,20]"}},
+               {"dequantize_q5_0", unary<dequantize_q5_0>, {"dequantize_q5_0 | u8[N,B,22]"}},
+               {"dequantize_q5_1", unary<dequantize_q5_1>, {"dequantize_q5_1 | u8[N,B,24]"}},
+               {"dequantize_q2_k", unary<dequantize_q2_k>, {"dequantize_q2_k | u8[N,B,84]"}},
+               {"dequantize_q3_k", unary<dequantize_q3_k>, {"dequantize_q3_k | u8[N,B,110]"}},
+               {"dequantize_q4_k", unary<dequantize_q4_k>, {"dequantize_q4_k | u8[N,B,144]"}},
+               {"dequantize_q5_k", unary<dequantize_q5_k>, {"dequantize_q5_k | u8[N,B,176]"}},
+               {"dequantize_q6_k", unary<dequantize_q6_k>, {"dequantize_q6_k | u8[N,B,210]"}},
+           });
+    append(all, {"gather"},
+           {
+               {"dequantize_iq4_nl", unary<dequantize_iq4_nl>, {"dequantize_iq4_nl | u8[N,B,18]"}},
+               {"dequantize_mxfp4", unary<dequantize_mxfp4>, {"dequantize_mxfp4 | u8[N,B,17]"}},
+               {"embedding",
+                [](Operands x, const A&) -> Tensors { return {embedding(at(x, 0), at(x, 1))}; },
+                {"embedding | f32[V,D] i32[T]", "embedding | f32[V,D] i64[T]"},
+                FusionRole::anchor},
+           });
+    append(all, {"matmul"},
+           {
+               {"linear",
+                [](Operands x, const A&) -> Tensors { return {linear_of(x)}; },
+                {"linear | f32[R,K] f32[K,N] f32[N]?"},
+                FusionRole::product},
+               {"linear_argmax",
+                [](Operands x, const A&) -> Tensors { return {argmax(linear_of(x), -1, true)}; },
+                {"linear_argmax | f32[R,K] f32[K,N] f32[N]?"}},
+               {"linear_swiglu", gated<swiglu>, {"linear_swiglu" + gated_operands}},
+               {"linear_geglu", gated<geglu>, {"linear_geglu" + gated_operands}},
+               {"linear_geglu_tanh", gated<geglu_tanh>, {"linear_geglu_tanh" + gated_operands}},
+               {"linear_halves_swiglu", gated_by_half<swiglu>, half_patterns("linear_halves_swiglu")},
+               {"linear_halves_geglu", gated_by_half<geglu>, half_patterns("linear_halves_geglu")},
+               {"linear_halves_geglu_tanh", gated_by_half<geglu_tanh>, half_patterns("linear_halves_geglu_tanh")},
+               {"conv2d", conv_of_windows<2>, window_patterns("conv2d"), FusionRole::anchor},
+               {"image_conv2d", of_image<conv_of_windows<2>>, pointwise_patterns(), FusionRole::anchor, "conv2d"},
+               {"conv1d", conv_of_windows<1>, window_patterns("conv1d"), FusionRole::anchor},
+               {"image_conv1d",
+                of_image<conv_of_windows<1>>,
+                {"image_conv1d kernel=(1) padding=(0,0) stride=(1) dilation=(1) value=0 "
+                 "| f32[B,C,P] f32[O,C,1]"},
+                FusionRole::anchor,
+                "conv1d"},
+           });
+    append(all, {},
+           {
+               {.name = "image_sum", .build = of_image<sum_of>, .patterns = {}, .windowed_definition = "sum"},
+               {.name = "image_mean", .build = of_image<mean_of>, .patterns = {}, .windowed_definition = "mean"},
+               {.name = "image_max", .build = of_image<max_of>, .patterns = {}, .windowed_definition = "max_reduce"},
+               {"rope",
+                [](Operands x, const A& a) -> Tensors { return {rope(at(x, 0), at(x, 1), a.number("base"))}; },
+                {}},
+           });
+    append(all, {"matmul", "sum"},
+           {
+               {"attention", attend, attention_patterns()},
+           });
+    return all;
 }
 
 }  // namespace cairn::kernels

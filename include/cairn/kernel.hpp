@@ -202,6 +202,9 @@ struct Definition {
     /// dilation=(1,1)` and `value`, the padding value. For a row [B,C,L] with windows [B,C,P,K] they are `kernel=(K)
     /// padding=(before,behind)` and so on. It is found wherever that one is and needs no patterns.
     std::string windowed_definition = {};
+    /// Names of atomic ops that every match contains (`matmul`, `sum`; none that is elementwise or movement). Patterns
+    /// are instantiated only for graphs that contain all of them, which shortens compilation. Empty: for every graph.
+    std::vector<std::string> required_ops = {};
 };
 
 /// Performance figures of a device other than the CPU, from which times are estimated: kernels by the device's own

@@ -299,7 +299,8 @@ std::vector<std::string> Stages::notes() const {
     return lines;
 }
 
-/// Created once per Context, and again for a graph whose traits they do not cover.
+/// Created once per Context, and again for a graph whose traits they do not cover: the second time for all ops, so that
+/// graphs with one more op each do not build them again and again.
 fusion::Patterns Stages::patterns(const ir::GraphData& graph) const {
     Context::Impl& impl = *context_.impl();
     const fusion::GraphTraits sought(graph);
@@ -307,7 +308,8 @@ fusion::Patterns Stages::patterns(const ir::GraphData& graph) const {
     if (impl.patterns == nullptr)
         impl.patterns = fusion::patterns_of(impl.kernels.definitions, sought, options_.stop);
     else if (const fusion::GraphTraits& served = fusion::traits_of(*impl.patterns); !served.covers(sought))
-        impl.patterns = fusion::patterns_of(impl.kernels.definitions, served | sought, options_.stop);
+        impl.patterns = fusion::patterns_of(impl.kernels.definitions,
+                                            served | sought | fusion::GraphTraits(0, false, false), options_.stop);
     return impl.patterns;
 }
 

@@ -103,6 +103,8 @@ private:
 
     static void check(const Definition& definition) {
         if (definition.build == nullptr) refuse("definition {} lacks build", definition.name);
+        for (const std::string& op : definition.required_ops)
+            if (!ir::find_op(op)) refuse("definition {} requires the unknown op {}", definition.name, op);
         for (const std::string& pattern : definition.patterns)
             for (const std::string& text : problems_of(definition.name, pattern))
                 if (const Problem problem = parsed("a pattern", definition.name, text);

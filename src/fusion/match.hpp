@@ -7,6 +7,7 @@
 #include "rewrite/alternatives/e_classes.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -68,21 +69,26 @@ std::size_t axes_in(const ir::GraphData& graph);
 
 /// Traits of graphs that decide which patterns are worth building.
 struct GraphTraits {
+    static constexpr std::uint64_t all_ops = ~std::uint64_t{0};
+
     std::size_t axes;  ///< largest rank of a value
     /// Some cast rounds a wider float to f16 or bf16, as in composites that compute 16-bit floats in f32.
     bool rounds;
     bool multiplies_integers;  ///< some matmul is of integers, as in convolutions of integers
+    std::uint64_t ops;         ///< bit op_bit(op) for each op
 
-    GraphTraits(std::size_t axes = 9, bool rounds = true, bool multiplies_integers = true)
-        : axes(axes), rounds(rounds), multiplies_integers(multiplies_integers) {}
+    GraphTraits(std::size_t axes = 9, bool rounds = true, bool multiplies_integers = true, std::uint64_t ops = all_ops)
+        : axes(axes), rounds(rounds), multiplies_integers(multiplies_integers), ops(ops) {}
     explicit GraphTraits(const ir::GraphData& graph);
     /// True if patterns built for these traits also serve graphs with the traits `other`.
     bool covers(const GraphTraits& other) const {
-        return axes >= other.axes && (rounds || !other.rounds) && (multiplies_integers || !other.multiplies_integers);
+        return axes >= other.axes && (rounds || !other.rounds) && (multiplies_integers || !other.multiplies_integers) &&
+               (other.ops & ~ops) == 0;
     }
     /// The union of the traits.
     GraphTraits operator|(const GraphTraits& other) const {
-        return {std::max(axes, other.axes), rounds || other.rounds, multiplies_integers || other.multiplies_integers};
+        return {std::max(axes, other.axes), rounds || other.rounds, multiplies_integers || other.multiplies_integers,
+                ops | other.ops};
     }
 };
 /// Throws Cancelled on a stop, Error(argument) if a pattern's text is malformed or its definition rejects it.

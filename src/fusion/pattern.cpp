@@ -119,6 +119,17 @@ void set_signature(Pattern& pattern) {
     }
 }
 
+// The ops that have a counterpart in every match. With expanded exponentials boundary ops may have none
+// (EmbeddingSearch::try_all_predecessors), but the features of the root remain.
+std::uint64_t ops_of_every_match(const Pattern& pattern) {
+    if (pattern.has_expanded_exponentials && pattern.skeleton.inputs.size() == 1) return pattern.features;
+    std::uint64_t boundary = 0;
+    for (const ir::Node& node : pattern.skeleton.graph->nodes())
+        if (!is_arithmetic(node) && !node.operands.empty()) boundary |= op_bit(node.op);
+    const ir::NodeId root = pattern.skeleton.outputs[pattern.main_output];
+    return boundary & ops_in(pattern.forms->normalizer(), (*pattern.forms)[root].core) & ~pattern.absent_ops;
+}
+
 // Replaces a free axis in the text by each axis in turn, from the last; operands with more than one axis get new sizes
 // for the axes after it. An axis that need not be written is left out if it is the last.
 std::vector<std::string> with_axes(const std::string& text) {
@@ -233,6 +244,10 @@ void add_patterns(const Definition& definition, const std::string& text, bool ha
         pattern.main_output =
             static_cast<std::size_t>(std::max_element(outputs.begin(), outputs.end()) - outputs.begin());
         set_signature(pattern);
+        if (const std::uint64_t absent = required_ops_of(definition) & ~ops_of_every_match(pattern); absent != 0)
+            throw Error(ErrorKind::argument, "fuse",
+                        fmt::format("definition {} requires {}, which matches of its pattern \"{}\" may lack",
+                                    definition.name, fmt::join(definition.required_ops, ", "), text));
         if (std::any_of(patterns.begin() + static_cast<std::ptrdiff_t>(first), patterns.end(),
                         [&](const Pattern& other) { return are_equivalent(other, pattern); }))
             continue;
@@ -311,10 +326,23 @@ std::vector<std::string> problems_of(const std::string& pattern) {
     return texts;
 }
 
+std::uint64_t required_ops_of(const Definition& definition) {
+    std::uint64_t ops = 0;
+    for (const std::string& name : definition.required_ops) {
+        const std::optional<ir::Op> op = ir::find_op(name);
+        if (!op)
+            throw Error(ErrorKind::argument, "fuse",
+                        fmt::format("definition {} requires the unknown op {}", definition.name, name));
+        ops |= op_bit(*op);
+    }
+    return ops;
+}
+
 std::vector<Pattern> make_patterns(std::span<const Definition> definitions, const std::stop_token& stop,
                                    const GraphTraits& sought) {
     std::vector<Pattern> patterns;
-    for (const Definition& definition : definitions)
+    for (const Definition& definition : definitions) {
+        if ((required_ops_of(definition) & ~sought.ops) != 0) continue;
         for (const std::string& pattern : definition.patterns)
             for (const std::string& text : marked_problems_of(pattern)) {
                 if (stop.stop_requested()) throw Cancelled("fuse");
@@ -322,6 +350,7 @@ std::vector<Pattern> make_patterns(std::span<const Definition> definitions, cons
                 add_patterns(definition, text, false, sought, first, patterns);
                 if (text != with_first_axes(text, false)) add_patterns(definition, text, true, sought, first, patterns);
             }
+    }
     return patterns;
 }
 

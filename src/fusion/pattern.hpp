@@ -91,8 +91,12 @@ std::vector<std::string> problems_of(const std::string& pattern);
 /// Bit op_bit(op) for each op in the form, at any depth.
 std::uint64_t ops_in(const Normalizer& normalizer, TermId core);
 
+/// Bit op_bit(op) for each of Definition::required_ops. Throws Error(argument) if there is no such op.
+std::uint64_t required_ops_of(const Definition& definition);
+
 /// The patterns of all definitions, except those that cannot match in graphs with the traits `sought`. Throws
-/// Error(argument) if a pattern's text is malformed or its definition rejects it.
+/// Error(argument) if a pattern's text is malformed, its definition rejects it, or it lacks an op that the definition
+/// requires.
 std::vector<Pattern> make_patterns(std::span<const Definition> definitions, const std::stop_token& stop = {},
                                    const GraphTraits& sought = {});
 

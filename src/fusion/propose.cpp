@@ -117,14 +117,21 @@ GraphTraits::GraphTraits(const ir::GraphData& graph)
                              return node.op == ir::Op::cast && is_widening(node.dtype, DType::f32) &&
                                     is_widening(node.dtype, graph.node(node.operands[0]).dtype);
                          })),
-      multiplies_integers(std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const ir::Node& node) {
-          return node.op == ir::Op::matmul && !is_float(node.dtype);
-      })) {}
+      multiplies_integers(
+          std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                      [](const ir::Node& node) { return node.op == ir::Op::matmul && !is_float(node.dtype); })),
+      ops(0) {
+    for (const ir::Node& node : graph.nodes()) ops |= op_bit(node.op);
+}
 
 Patterns patterns_of(std::span<const Definition> definitions, const GraphTraits& sought, const std::stop_token& stop) {
     PatternSet set{make_patterns(definitions, stop, sought), {}, sought};
-    for (const Definition& definition : definitions)
+    std::uint64_t required = 0;
+    for (const Definition& definition : definitions) {
         if (!definition.windowed_definition.empty()) set.windowed_definitions.push_back(&definition);
+        required |= required_ops_of(definition);
+    }
+    set.traits.ops |= ~required;
     return std::make_shared<const PatternSet>(std::move(set));
 }
 

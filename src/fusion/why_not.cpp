@@ -72,7 +72,7 @@ std::optional<Miss> nearest_miss(const ir::GraphData& graph, std::span<const Nod
     if (definition == definitions.end())
         throw Error(ErrorKind::argument, "fuse", fmt::format("there is no definition {}", name));
     const std::vector<Pattern> patterns =
-        make_patterns({&*definition, 1}, {}, GraphTraits(graph) | GraphTraits(max_axes + 1, false));
+        make_patterns({&*definition, 1}, {}, GraphTraits(graph) | GraphTraits(max_axes + 1, false, false));
     if (patterns.empty()) return Miss{nodes.front(), fmt::format("{} is not matched: it has no pattern", name)};
     std::vector<NodeId> made;
     for (const NodeId node : nodes)

@@ -76,6 +76,10 @@ TEST(ValidateKernels, InvalidKernelsAreRefusedByName) {
         {[](KernelSet& s) { s.definitions[0].patterns = {"my_first | f32[N"}; },
          "a pattern of my_first does not parse: "},
         {[](KernelSet& s) { s.definitions[0].patterns = {"other | f32[N]"}; }, "a pattern of my_first is for other"},
+        {[](KernelSet& s) {
+             s.definitions[0].required_ops = {"matmul", "softmax"};
+         },
+         "definition my_first requires the unknown op softmax"},
         {[](KernelSet& s) { s.layouts[0].bytes = nullptr; }, "layout my_rows lacks bytes"},
         {[](KernelSet& s) { s.layouts[0].name = ""; }, "the name \"\" of a layout is ill-formed or taken"},
         {[](KernelSet& s) { s.layouts[0].transposed = "my_rows"; },
@@ -84,8 +88,7 @@ TEST(ValidateKernels, InvalidKernelsAreRefusedByName) {
         {[](KernelSet& s) { s.kernels[0].id = ""; }, "the kernel id \"\" is empty or holds"},
         {[](KernelSet& s) { s.kernels[1].id = "my.floor@1"; }, "two kernels have the id my.floor@1"},
         {[](KernelSet& s) { s.kernels[0].id = cpu_kernels().kernels[0].id; }, "two kernels have the id cpu."},
-        {[](KernelSet& s) { s.kernels[0].run = nullptr; },
-         "kernel my.floor@1 lacks accepts, or run, code and enqueue"},
+        {[](KernelSet& s) { s.kernels[0].run = nullptr; }, "kernel my.floor@1 lacks accepts, or run, code and enqueue"},
         {[](KernelSet& s) { s.kernels[0].accepts = nullptr; },
          "kernel my.floor@1 lacks accepts, or run, code and enqueue"},
         {[](KernelSet& s) { s.kernels[0].enqueue = [](const Args&, const DeviceStream&) {}; },

@@ -59,6 +59,15 @@ std::string match_fault(const Proposed& proposed, const fusion::Match& match, st
     return {};
 }
 
+// Throws if patterns made for this graph alone would miss a match: its definition requires an op that is not here.
+void check_required_ops(const Proposed& proposed) {
+    const std::uint64_t ops = fusion::GraphTraits(*proposed.graph).ops;
+    for (const fusion::Match& match : proposed.matches)
+        for (const Definition& definition : definitions())
+            if (definition.name == match.definition && (fusion::required_ops_of(definition) & ~ops) != 0)
+                throw std::logic_error("the graph lacks an op that is required for " + summary(proposed, match));
+}
+
 }  // namespace
 
 const std::vector<Definition>& definitions() {
@@ -71,6 +80,7 @@ Proposed proposed(const Graph& graph) {
     result.graph = simplify::simplify(*graph.data()).graph;
     static const fusion::Patterns patterns = fusion::patterns_of(definitions(), fusion::max_axes + 1);
     result.matches = fusion::propose(*result.graph, patterns);
+    check_required_ops(result);
     return result;
 }
 

@@ -114,6 +114,45 @@ TEST(Pattern, DetectsGraphsThatRoundTo16Bits) {
     EXPECT_TRUE(fusion::GraphTraits(6, true).covers(fusion::GraphTraits(4, false)));
     EXPECT_FALSE(fusion::GraphTraits(6, false).covers(fusion::GraphTraits(4, true)));
     EXPECT_FALSE(fusion::GraphTraits(4, true).covers(fusion::GraphTraits(6, false)));
+    EXPECT_TRUE(fusion::GraphTraits(6, true, true, 7).covers(fusion::GraphTraits(6, true, true, 5)));
+    EXPECT_FALSE(fusion::GraphTraits(6, true, true, 5).covers(fusion::GraphTraits(6, true, true, 7)));
+}
+
+TEST(Pattern, IsMadeOnlyForGraphsWithTheRequiredOps) {
+    const Definition product{.name = "test",
+                             .build = [](std::span<const Tensor> operands,
+                                         const Attributes&) { return std::vector{matmul(operands[0], operands[1])}; },
+                             .patterns = {"test | f32[R,K] f32[K,N]"},
+                             .required_ops = {"matmul"}};
+    Graph g("g");
+    const Tensor x = g.input("x", DType::f32, {4, 4});
+    g.output("y", exp(x));
+    EXPECT_TRUE(fusion::make_patterns({&product, 1}, {}, fusion::GraphTraits(*g.data())).empty());
+    g.output("z", matmul(x, x));
+    EXPECT_EQ(fusion::make_patterns({&product, 1}, {}, fusion::GraphTraits(*g.data())).size(), 1U);
+    EXPECT_EQ(fusion::make_patterns({&product, 1}).size(), 1U) << "of any graph";
+}
+
+TEST(Pattern, ARequiredOpThatAMatchMayLackIsRefused) {
+    const auto message_with = [](const char* op, std::function<Tensor(const Tensor&)> function) -> std::string {
+        const Definition definition{.name = "test",
+                                    .build = [&](std::span<const Tensor> operands,
+                                                 const Attributes&) { return std::vector{function(operands[0])}; },
+                                    .patterns = {"test | f32[R,D]"},
+                                    .required_ops = {op}};
+        try {
+            fusion::make_patterns({&definition, 1});
+        } catch (const Error& error) { return error.what(); }
+        return {};
+    };
+    EXPECT_EQ(message_with("matmul", [](const Tensor& x) { return softmax(x, -1); }),
+              "[fuse] definition test requires matmul, which matches of its pattern \"test | f32[R,D]\" may lack");
+    EXPECT_EQ(message_with("exp", [](const Tensor& x) { return sigmoid(x); }), "") << "tanh counts as exp";
+    EXPECT_EQ(message_with("mul", [](const Tensor& x) { return x * sum(x, {-1}, true); }),
+              "[fuse] definition test requires mul, which matches of its pattern \"test | f32[R,D]\" may lack");
+    EXPECT_EQ(message_with("sum", [](const Tensor& x) { return softmax(x, -1); }), "");
+    EXPECT_EQ(message_with("softmax", [](const Tensor& x) { return softmax(x, -1); }),
+              "[fuse] definition test requires the unknown op softmax");
 }
 
 TEST(Pattern, LeadingAxesMayBeAddedIfNoOtherOperandHasTheFirst) {
