@@ -4,7 +4,7 @@
 //     memory_limit [DATABASE]
 //
 // With a timing database, stored times are used and missing ones are measured.
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 
 #include <algorithm>
@@ -149,10 +149,10 @@ int main(int count, char** arguments) {
         return measured(*model, time, model->config().vocabulary, [&] { model->rewind(); });
     });
     table("sst2-distilbert", [&](std::optional<std::int64_t> limit) {
-        std::optional<cairn::models::DistilBert> model;
+        std::optional<cairn::models::Encoder> model;
         const double time = milliseconds([&] {
-            model =
-                cairn::models::DistilBert::load(models + "/sst2-distilbert", context, 8, options_of(limit, measure));
+            model = cairn::models::Encoder::load(models + "/sst2-distilbert", context, {.max_batch = 8},
+                                                 options_of(limit, measure));
         });
         return measured(*model, time, model->config().vocabulary, [] {});
     });

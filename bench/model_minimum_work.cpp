@@ -68,7 +68,7 @@ MinimumWork gpt2_minimum_work(const Workload& work, const cairn::models::Gpt2Con
     return {batch * (flops_of(stack) + head), bytes + states};
 }
 
-MinimumWork distilbert_minimum_work(const Workload& work, const cairn::models::DistilBertConfig& config,
+MinimumWork distilbert_minimum_work(const Workload& work, const cairn::models::EncoderConfig& config,
                                     const std::vector<WeightSpec>& weights) {
     const auto batch = static_cast<double>(work.batch), length = static_cast<double>(work.length);
     const auto width = static_cast<double>(config.width);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bench/model_workload.hpp"
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 
 namespace bench {
@@ -11,7 +11,7 @@ namespace bench {
 /// depends on them.
 MinimumWork gpt2_minimum_work(const Workload& work, const cairn::models::Gpt2Config& config,
                               const std::vector<cairn::models::WeightSpec>& weights);
-MinimumWork distilbert_minimum_work(const Workload& work, const cairn::models::DistilBertConfig& config,
+MinimumWork distilbert_minimum_work(const Workload& work, const cairn::models::EncoderConfig& config,
                                     const std::vector<cairn::models::WeightSpec>& weights);
 
 }  // namespace bench

@@ -2,7 +2,7 @@
 
 #include "bench/golden_outputs.hpp"
 #include "bench/model_minimum_work.hpp"
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "examples/synthetic_weights.hpp"
 
@@ -12,8 +12,9 @@
 namespace bench {
 namespace {
 
-using cairn::models::DistilBert;
-using cairn::models::DistilBertConfig;
+using cairn::models::Encoder;
+using cairn::models::EncoderConfig;
+using cairn::models::EncoderHead;
 using cairn::models::Gpt2;
 using cairn::models::Gpt2Config;
 using cairn::models::WeightSpec;
@@ -131,8 +132,7 @@ public:
           golden_(source.golden),
           references_(source.references),
           model_(load(work, source, context, options)),
-          weights_(source.model ? distilbert_weights(model_.config(), *source.model)
-                                : distilbert_weights(model_.config())) {
+          weights_(source.model ? encoder_weights(model_.config(), *source.model) : encoder_weights(model_.config())) {
         const std::vector<std::int32_t> ids = workload_ids(work.batch, work.length, model_.config().vocabulary);
         for (std::int64_t row = 0; row < work.batch; ++row)
             rows_.emplace_back(ids.begin() + row * work.length, ids.begin() + (row + 1) * work.length);
@@ -165,19 +165,22 @@ public:
     }
 
 private:
-    static DistilBert load(const Workload& work, const ModelSource& source, const cairn::Context& context,
-                           const cairn::CompileOptions& options) {
-        const DistilBertConfig config = source.model ? DistilBertConfig::of_model(*source.model) : DistilBertConfig();
+    static Encoder load(const Workload& work, const ModelSource& source, const cairn::Context& context,
+                        const cairn::CompileOptions& options) {
+        EncoderConfig config = source.model ? EncoderConfig::of_model(*source.model) : EncoderConfig::distilbert_base();
+        config.head = EncoderHead::sequence;
         check_positions(work.length, config.positions);
-        if (source.model) return DistilBert::load(*source.model, context, work.batch, options, source.cache_folder);
-        const std::vector<WeightSpec> weights = distilbert_weights(config);
-        return DistilBert(config, weights, synthetic::source(weights), context, work.batch, options);
+        if (source.model)
+            return Encoder::load(*source.model, context, {.max_batch = work.batch, .head = EncoderHead::sequence},
+                                 options, source.cache_folder);
+        const std::vector<WeightSpec> weights = encoder_weights(config);
+        return Encoder(config, weights, synthetic::source(weights), context, work.batch, options);
     }
 
     Workload work_;
     std::filesystem::path golden_;
     std::size_t references_;
-    DistilBert model_;
+    Encoder model_;
     std::vector<WeightSpec> weights_;
     std::vector<std::vector<std::int32_t>> rows_;
 };

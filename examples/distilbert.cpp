@@ -1,12 +1,13 @@
 // Classifies sentences with a DistilBERT: by default, good and bad film reviews. The input is a sentence, a file or
-// standard input; the model is any DistilBERT classifier folder in Hugging Face's layout.
+// standard input; the model is a DistilBERT, BERT, RoBERTa or ALBERT with a classifier of texts, in Hugging Face's
+// layout.
 //
 //     distilbert "A wonderful film."
 //     distilbert --input reviews.jsonl --json
 //     distilbert --input - --lines < reviews.txt
 //     distilbert --synthetic --input-ids FILE
 
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/text/tokenizer.hpp"
 #include "examples/logit_output.hpp"
 #include "examples/support.hpp"
@@ -24,7 +25,9 @@
 
 namespace {
 
-using cairn::models::DistilBert;
+using cairn::models::Encoder;
+using cairn::models::EncoderConfig;
+using cairn::models::EncoderHead;
 using nlohmann::json;
 
 struct Options {
@@ -56,28 +59,31 @@ void add_options(CLI::App& app, Options& options) {
     support::add_options(app, options.support);
 }
 
-cairn::models::DistilBertConfig config_of(const Options& options) {
-    if (options.synthetic) return {};
-    return cairn::models::DistilBertConfig::of_model(options.model);
+EncoderConfig config_of(const Options& options) {
+    if (options.synthetic) return EncoderConfig::distilbert_base();
+    EncoderConfig config = EncoderConfig::of_model(options.model);
+    config.head = EncoderHead::sequence;
+    return config;
 }
 
 /// The model's graph with the dtypes in which the weights are stored.
-cairn::Graph graph_of(const Options& options, const cairn::models::DistilBertConfig& config) {
-    return cairn::models::distilbert_graph(config,
-                                           options.synthetic ? cairn::models::distilbert_weights(config)
-                                                             : cairn::models::distilbert_weights(config, options.model),
-                                           options.batch);
+cairn::Graph graph_of(const Options& options, const EncoderConfig& config) {
+    return cairn::models::encoder_graph(config,
+                                        options.synthetic ? cairn::models::encoder_weights(config)
+                                                          : cairn::models::encoder_weights(config, options.model),
+                                        options.batch);
 }
 
-DistilBert load(const Options& options) {
+Encoder load(const Options& options) {
     const cairn::Context context = support::make_context(options.support);
     support::ProgressDisplay display(options.support.no_progress);
     const cairn::CompileOptions compile = support::compile_options(options.support, display);
     if (!options.synthetic)
-        return DistilBert::load(options.model, context, options.batch, compile, support::cache_folder(options.support));
+        return Encoder::load(options.model, context, {.max_batch = options.batch, .head = EncoderHead::sequence},
+                             compile, support::cache_folder(options.support));
     const auto config = config_of(options);
-    const auto weights = cairn::models::distilbert_weights(config);
-    return DistilBert(config, weights, synthetic::source(weights), context, options.batch, compile);
+    const auto weights = cairn::models::encoder_weights(config);
+    return Encoder(config, weights, synthetic::source(weights), context, options.batch, compile);
 }
 
 std::vector<std::string> read_texts(const Options& options) {
@@ -99,7 +105,7 @@ std::vector<std::string> read_texts(const Options& options) {
 
 /// Probability of the label with the largest logit `best`: softmax, or the logistic function for multi-label
 /// classifiers and for a single label. For a regression, the value itself.
-double score_of(const cairn::models::DistilBertConfig& config, std::span<const float> logits, double best) {
+double score_of(const EncoderConfig& config, std::span<const float> logits, double best) {
     if (config.problem_type == "regression") return best;
     if (config.problem_type == "multi_label_classification" || logits.size() == 1) return 1 / (1 + std::exp(-best));
     double sum = 0;
@@ -107,7 +113,7 @@ double score_of(const cairn::models::DistilBertConfig& config, std::span<const f
     return 1 / sum;
 }
 
-void print(const DistilBert& model, const std::string& text, std::span<const float> logits, bool as_json) {
+void print(const Encoder& model, const std::string& text, std::span<const float> logits, bool as_json) {
     const auto best = std::max_element(logits.begin(), logits.end());
     const double score = score_of(model.config(), logits, static_cast<double>(*best));
     const std::string& label = model.config().labels[static_cast<std::size_t>(best - logits.begin())];
@@ -120,13 +126,12 @@ void print(const DistilBert& model, const std::string& text, std::span<const flo
 }
 
 /// Maximum number of tokens of a text. Throws cairn::Error(argument) if --max-length exceeds the model's positions.
-std::size_t longest_text(const Options& options, const cairn::models::DistilBertConfig& config,
-                         const cairn::text::Tokenizer& tokenizer) {
-    if (options.max_length && *options.max_length > config.positions)
+std::size_t longest_text(const Options& options, const EncoderConfig& config, const cairn::text::Tokenizer& tokenizer) {
+    if (options.max_length && *options.max_length > config.longest())
         throw cairn::Error(cairn::ErrorKind::argument, "distilbert",
                            "--max-length " + std::to_string(*options.max_length) + " is more than the " +
-                               std::to_string(config.positions) + " positions of the model");
-    const auto positions = static_cast<std::size_t>(config.positions);
+                               std::to_string(config.longest()) + " positions of the model");
+    const auto positions = static_cast<std::size_t>(config.longest());
     if (options.max_length) return static_cast<std::size_t>(*options.max_length);
     return std::min(positions, tokenizer.model_max_length().value_or(positions));
 }
@@ -143,10 +148,10 @@ std::vector<std::int32_t> ids_of(const cairn::text::Tokenizer& tokenizer, const 
 
 void classify(const Options& options) {
     const std::vector<std::string> texts = read_texts(options);
-    const cairn::models::DistilBertConfig config = config_of(options);
+    const EncoderConfig config = config_of(options);
     const auto tokenizer = cairn::models::model_tokenizer(options.model);
     const std::size_t longest = longest_text(options, config, *tokenizer);
-    DistilBert model = load(options);
+    Encoder model = load(options);
     const auto labels = model.config().labels.size();
     for (std::size_t first = 0; first < texts.size(); first += static_cast<std::size_t>(options.batch)) {
         const std::size_t count = std::min(texts.size() - first, static_cast<std::size_t>(options.batch));
@@ -164,8 +169,8 @@ void classify(const Options& options) {
 void run_ids(const Options& options) {
     const auto config = config_of(options);
     const std::vector<token_id_file::Line> lines =
-        token_id_file::read(options.input_ids, {config.vocabulary, config.positions});
-    DistilBert model = load(options);
+        token_id_file::read(options.input_ids, {config.vocabulary, config.longest()});
+    Encoder model = load(options);
     for (const token_id_file::Line& line : lines) {
         const std::span<const float> logits = model.forward({&line.ids, 1}, {&line.mask, 1});
         logit_output::check_finite("distilbert", logits);
@@ -194,7 +199,7 @@ void run(const Options& options) {
     if (!options.support.save_graph.empty())
         return support::save_graph(options.support.save_graph, graph_of(options, config_of(options)));
     if (support::explains_selection(options.support)) {
-        DistilBert model = load(options);
+        Encoder model = load(options);
         return support::print_explanation(options.support, model.compiled(), graph_of(options, model.config()));
     }
     const int sources =

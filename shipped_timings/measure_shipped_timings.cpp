@@ -4,7 +4,7 @@
 //     measure_shipped_timings DB --seconds 60 --threads 2 --features avx2
 
 #include "cairn/compile.hpp"
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "cairn/timing_file.hpp"
 
@@ -47,8 +47,8 @@ void measure(const Options& options) {
     how.mode = cairn::Mode::normal;
     how.tune_seconds = options.seconds;
     how.run_program_trials = false;  // shipped timings are times of kernels
-    const cairn::models::DistilBertConfig bert;
-    compile(cairn::models::distilbert_graph(bert, cairn::models::distilbert_weights(bert)), context, how);
+    const cairn::models::EncoderConfig bert = cairn::models::EncoderConfig::distilbert_base();
+    compile(cairn::models::encoder_graph(bert, cairn::models::encoder_weights(bert)), context, how);
     how.splits = {{"T", {1, 12}}};
     const cairn::models::Gpt2Config gpt2;
     compile(cairn::models::gpt2_graph(gpt2, cairn::models::gpt2_weights(gpt2)), context, how);

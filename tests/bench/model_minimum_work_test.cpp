@@ -72,7 +72,7 @@ TEST(ModelMinimumWork, OfTablesIncludesOnlyTheRowsRead) {
 }
 
 TEST(ModelMinimumWork, OfAClassifier) {
-    cairn::models::DistilBertConfig config;
+    cairn::models::EncoderConfig config = cairn::models::EncoderConfig::distilbert_base();
     config.vocabulary = 100;
     config.positions = 8;
     config.width = 6;
@@ -83,10 +83,10 @@ TEST(ModelMinimumWork, OfAClassifier) {
     const Workload work{.kind = Workload::Kind::classify, .length = 4, .batch = 3};
     const double first = product(4, 6, 18) + 2 * 4 * product(1, 6, 4) + product(4, 6, 6) + 2 * product(4, 6, 10);
     const double last = product(4, 6, 12) + 2 * product(1, 6, 6) + 2 * product(1, 6, 4) + 2 * product(1, 6, 10);
-    const MinimumWork needs = distilbert_minimum_work(work, config, distilbert_weights(config));
+    const MinimumWork needs = distilbert_minimum_work(work, config, encoder_weights(config));
     EXPECT_EQ(needs.flops, 3 * (first + last + product(1, 6, 6) + product(1, 6, 3)));
     double weights = 0;
-    for (const auto& weight : distilbert_weights(config)) {
+    for (const auto& weight : encoder_weights(config)) {
         double count = 1;
         for (const auto size : weight.shape) count *= static_cast<double>(size);
         if (weight.name.ends_with("word_embeddings.weight")) count = 12 * 6;

@@ -1,7 +1,7 @@
 #include "driver/cuda_devices.hpp"
 
 #include "cairn/cairn.hpp"
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "driver/make_context.hpp"
 #include "graph/ir/state_dtype_cast.hpp"
@@ -115,11 +115,11 @@ TEST(CudaDevices, ATokenOfGpt2IsTwoKernelsALayerBesideProgramsForMoreTokens) {
 // Weights are on the device, embeddings and biases too: nothing of the texts is computed on the CPU, and bodies of
 // products add the biases. The last product, of a row for each text, may be.
 TEST(CudaDevices, ADistilBertOfHalvesIsOnTheDevice) {
-    const models::DistilBertConfig config;
-    auto weights = models::distilbert_weights(config);
+    const models::EncoderConfig config = models::EncoderConfig::distilbert_base();
+    auto weights = models::encoder_weights(config);
     for (models::WeightSpec& weight : weights) weight.dtype = DType::f16;
     for (const std::int64_t batch : {8, 32}) {
-        const program::Program program = programs_of(models::distilbert_graph(config, weights, batch), {}).front();
+        const program::Program program = programs_of(models::encoder_graph(config, weights, batch), {}).front();
         EXPECT_LE(program.run.size(), 14 * config.layers + 2U) << batch << program::to_string(program);
         std::ptrdiff_t biases = 0;
         for (const program::Instruction& instruction : program.run) {

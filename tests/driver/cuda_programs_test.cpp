@@ -1,5 +1,5 @@
 #include "cairn/cairn.hpp"
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "graph/ir/state_dtype_cast.hpp"
 #include "tests/driver/compiled_run.hpp"
@@ -295,8 +295,8 @@ TEST(CudaPrograms, TheBundledDistilBertComputesTheLogitsOfTheCpu) {
     TestDevice device;
     std::vector<std::vector<float>> logits;
     for (const Context& context : {Context(), device.context(), device.context(one_by_one())}) {
-        models::DistilBert model =
-            models::DistilBert::load(models_folder + "sst2-distilbert", context, 1, {.seconds_per_kept_byte = 0});
+        models::Encoder model = models::Encoder::load(models_folder + "sst2-distilbert", context, {.max_batch = 1},
+                                                      {.seconds_per_kept_byte = 0});
         const std::vector<std::int32_t> ids{101, 45, 7, 230, 12, 99, 102};
         const std::span<const float> found = model.forward(ids);
         logits.emplace_back(found.begin(), found.end());

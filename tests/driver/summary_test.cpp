@@ -1,5 +1,5 @@
 #include "cairn/cairn.hpp"
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "tests/driver/own_kernels.hpp"
 #include "tests/errors/message.hpp"
@@ -119,10 +119,10 @@ TEST(Summary, NamesOfModelsChangeNoChoice) {
     };
     models::Gpt2Config gpt2;
     gpt2.layers = 2;
-    models::DistilBertConfig distilbert;
+    models::EncoderConfig distilbert = models::EncoderConfig::distilbert_base();
     distilbert.layers = 2;
     for (const Graph& graph : {models::gpt2_graph(gpt2, models::gpt2_weights(gpt2)),
-                               models::distilbert_graph(distilbert, models::distilbert_weights(distilbert))}) {
+                               models::encoder_graph(distilbert, models::encoder_weights(distilbert))}) {
         const Explanation named = compile(graph, context).explain(),
                           plain = compile(without_names(graph), context).explain();
         ASSERT_EQ(named.buckets.size(), plain.buckets.size());

@@ -1,5 +1,5 @@
 #include "cairn/graph.hpp"
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "tests/apps/models/tiny_model.hpp"
 #include "tests/examples/run_program.hpp"
@@ -24,9 +24,9 @@ TEST(SaveGraph, OfAModelFolder) {
     };
     const auto gpt2 = models::Gpt2Config::read(temp / "gpt2/config.json");
     EXPECT_EQ(saved(CAIRN_GPT2, "gpt2"), to_string(models::gpt2_graph(gpt2, models::gpt2_weights(gpt2))));
-    const auto bert = models::DistilBertConfig::read(temp / "distilbert/config.json");
+    auto bert = models::EncoderConfig::read(temp / "distilbert/config.json");
     EXPECT_EQ(saved(CAIRN_DISTILBERT, "distilbert"),
-              to_string(models::distilbert_graph(bert, models::distilbert_weights(bert), 1)));
+              to_string(models::encoder_graph(bert, models::encoder_weights(bert), 1)));
 }
 
 TEST(SaveGraph, OfTheFullSize) {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -11,15 +12,19 @@ namespace cairn::inline v0::models {
 
 using nlohmann::json;
 
-ConfigFile::ConfigFile(const std::filesystem::path& path) : path_(path) {
-    const auto refuse = [&] { throw Error(ErrorKind::file, "config", "cannot read " + path.string()); };
+json read_json(const std::filesystem::path& path) {
+    const auto refuse = [&](const std::string& what) { throw Error(ErrorKind::file, "config", what); };
+    const auto unreadable = [&] { refuse("cannot read " + path.string()); };
     std::error_code ignored;
-    if (!std::filesystem::is_regular_file(path, ignored)) refuse();  // opening a pipe would block
+    if (!std::filesystem::is_regular_file(path, ignored)) unreadable();  // opening a pipe would block
     std::ifstream file(path, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    if (!file.is_open() || file.bad()) refuse();
-    json_ =
-        std::make_unique<json>(json_reader::parse_json(bytes, [&](const std::string& what) { fail("it " + what); }));
+    if (!file.is_open() || file.bad()) unreadable();
+    return json_reader::parse_json(bytes, [&](const std::string& what) { refuse(path.string() + ": it " + what); });
+}
+
+ConfigFile::ConfigFile(const std::filesystem::path& path)
+    : path_(path), json_(std::make_unique<json>(read_json(path))) {
     if (!json_->is_object()) fail("it is not a JSON object");
 }
 
@@ -56,9 +61,9 @@ std::int64_t ConfigFile::size(Key both, std::optional<std::int64_t> default_valu
     return value->get<std::int64_t>();
 }
 
-std::int64_t ConfigFile::layers(Key key) const {
+std::int64_t ConfigFile::layers(Key key, std::optional<std::int64_t> default_value) const {
     constexpr std::int64_t most = 10'000;
-    const std::int64_t count = size(key);
+    const std::int64_t count = size(key, default_value);
     if (count > most)
         fail("entry \"" + std::string(key.name) + "\" must be at most " + std::to_string(most) + ", got " +
              std::to_string(count));
@@ -85,6 +90,26 @@ std::string ConfigFile::text(std::string_view key, std::string_view default_valu
     if (value == nullptr) return std::string(default_value);
     if (!value->is_string()) fail("entry \"" + std::string(key) + "\" must be a string, got " + value->dump());
     return value->get<std::string>();
+}
+
+std::vector<std::string> ConfigFile::texts(std::string_view key) const {
+    const json* value = entry(key);
+    std::vector<std::string> list;
+    if (value == nullptr) return list;
+    const bool is_list = value->is_array() &&
+                         std::all_of(value->begin(), value->end(), [](const json& item) { return item.is_string(); });
+    if (!is_list) fail("entry \"" + std::string(key) + "\" must be a list of strings, got " + value->dump());
+    for (const json& item : *value) list.push_back(item.get<std::string>());
+    return list;
+}
+
+std::int64_t ConfigFile::count(std::string_view key, std::int64_t default_value) const {
+    const json* value = entry(key);
+    if (value == nullptr) return default_value;
+    constexpr std::int64_t largest = std::int64_t{1} << 31;
+    if (!value->is_number_integer() || value->get<std::int64_t>() < 0 || value->get<std::int64_t>() >= largest)
+        fail("entry \"" + std::string(key) + "\" must be a whole number of at least 0, got " + value->dump());
+    return value->get<std::int64_t>();
 }
 
 std::vector<std::string> ConfigFile::labels() const {

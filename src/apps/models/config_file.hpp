@@ -15,6 +15,9 @@
 /// The config.json of a Hugging Face folder. Each entry is checked when it is read.
 namespace cairn::inline v0::models {
 
+/// The value of a JSON file. Throws Error(file) if it cannot be read or is not JSON.
+nlohmann::json read_json(const std::filesystem::path& path);
+
 class ConfigFile {
 public:
     /// The name of an entry, and the general name that transformers accepts in its place (`n_embd`, `hidden_size`).
@@ -32,11 +35,16 @@ public:
     /// `default_value` either, and if both names of the key are present with different values.
     std::int64_t size(Key key, std::optional<std::int64_t> default_value = {}) const;
     /// A size that determines the number of weights. It is bounded, so that a wrong file cannot exhaust memory.
-    std::int64_t layers(Key key) const;
+    std::int64_t layers(Key key, std::optional<std::int64_t> default_value = {}) const;
     /// A number that is not negative.
     double number(std::string_view key, double default_value) const;
     bool flag(std::string_view key, bool default_value) const;
     std::string text(std::string_view key, std::string_view default_value) const;
+    /// A list of strings; empty if the entry is absent.
+    std::vector<std::string> texts(std::string_view key) const;
+    /// A whole number of at least 0; `default_value` if the entry is absent or null.
+    std::int64_t count(std::string_view key, std::int64_t default_value) const;
+    const std::filesystem::path& path() const noexcept { return path_; }
     /// The names of the classes: the values of `id2label`. If it is absent, LABEL_0, LABEL_1, ..., in the number given
     /// by `num_labels`, by default 2. Throws Error(file) unless the keys of `id2label` are 0, 1, ... and their number
     /// is `num_labels`, if that is given.

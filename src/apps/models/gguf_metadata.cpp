@@ -1,8 +1,7 @@
 #include "apps/models/gguf_names.hpp"
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 
-#include <cmath>
 #include <optional>
 
 /// Configurations and the tokenizer from the metadata of GGUF files.
@@ -22,6 +21,14 @@ std::int64_t vocabulary_of(const Gguf& file) {
     for (const Gguf::Tensor& tensor : file.tensors())
         if (tensor.name == "token_embd.weight" && tensor.shape.size() == 2) return tensor.shape[0];
     throw Error(ErrorKind::file, "gguf", file.path().string() + ": there is no matrix token_embd.weight");
+}
+
+/// The rows of the table of token types; 0 if there is none.
+std::int64_t token_types_of(const Gguf& file) {
+    for (const Gguf::Tensor& tensor : file.tensors())
+        if (tensor.name == "token_types.weight" && !tensor.shape.empty())
+            return tensor.shape.size() == 1 ? 1 : tensor.shape[0];
+    return 0;
 }
 
 /// The sizes that every transformer has, from the keys under its architecture's name.
@@ -47,28 +54,35 @@ Gpt2Config Gpt2Config::read(const Gguf& file) {
     return config;
 }
 
-DistilBertConfig DistilBertConfig::read(const Gguf& file) {
+EncoderConfig EncoderConfig::read(const Gguf& file) {
     need_architecture(file, "bert");
     const auto unsupported = [&](const std::string& what) {
         throw Error(ErrorKind::unsupported, "gguf", file.path().string() + ": " + what);
     };
-    if (file.contains("token_types.weight")) unsupported("a BERT with token types is not supported, only DistilBERT");
-    if (!file.contains("cls.output.weight")) unsupported("a model without a classifier is not supported");
-    constexpr double epsilon = 1e-12;
-    if (const double found = file.number("bert.attention.layer_norm_epsilon"); std::abs(found - epsilon) > 1e-15)
-        unsupported("bert.attention.layer_norm_epsilon is " + std::to_string(found) +
-                    ", expected that of DistilBERT, 1e-12");
-    auto config = sizes_of<DistilBertConfig>(file, "bert");
+    auto config = sizes_of<EncoderConfig>(file, "bert");
     config.inner = file.integer("bert.feed_forward_length");
-    if (file.has("bert.classifier.output_labels")) config.labels = file.texts("bert.classifier.output_labels");
+    config.layer_norm_epsilon = file.number("bert.attention.layer_norm_epsilon");
+    config.token_types = token_types_of(file);
+    if (file.has("tokenizer.ggml.padding_token_id"))
+        config.padding_id = static_cast<std::int32_t>(file.integer("tokenizer.ggml.padding_token_id"));
+    if (file.contains("cls.output.weight")) {
+        if (config.token_types != 0)
+            unsupported("a classifier is supported without token types only, as of DistilBERT");
+        config.type = EncoderType::distilbert;
+        config.head = EncoderHead::sequence;
+        if (file.has("bert.classifier.output_labels")) config.labels = file.texts("bert.classifier.output_labels");
+        return config;
+    }
+    // llama.cpp's numbers: 0 none, 1 mean, 2 first token, 3 last token, 4 rank.
+    const std::int64_t pooling = file.has("bert.pooling_type") ? file.integer("bert.pooling_type") : 0;
+    if (pooling < 0 || pooling > 2) unsupported("bert.pooling_type " + std::to_string(pooling) + " is not supported");
+    config.head = pooling == 0 ? EncoderHead::none : EncoderHead::pooling;
+    config.pooling = pooling == 2 ? Pooling::first : Pooling::mean;
+    config.normalizes = pooling != 0;
     return config;
 }
 
 Gpt2Config Gpt2Config::of_model(const std::filesystem::path& model) {
-    return is_gguf(model) ? read(Gguf::open(model)) : read(model / "config.json");
-}
-
-DistilBertConfig DistilBertConfig::of_model(const std::filesystem::path& model) {
     return is_gguf(model) ? read(Gguf::open(model)) : read(model / "config.json");
 }
 

@@ -1,6 +1,6 @@
 #include "apps/models/gguf_names.hpp"
 
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 
 #include <algorithm>
@@ -60,6 +60,30 @@ constexpr auto distilbert_names = std::to_array<GgufName>({
     {"classifier.bias", "cls.output.bias"},
 });
 
+constexpr auto bert_names = std::to_array<GgufName>({
+    {"bert.embeddings.word_embeddings.weight", "token_embd.weight"},
+    {"bert.embeddings.position_embeddings.weight", "position_embd.weight"},
+    {"bert.embeddings.token_type_embeddings.weight", "token_types.weight"},
+    {"bert.embeddings.LayerNorm.weight", "token_embd_norm.weight"},
+    {"bert.embeddings.LayerNorm.bias", "token_embd_norm.bias"},
+    {"bert.encoder.layer.#.attention.self.query.weight", "blk.#.attn_q.weight"},
+    {"bert.encoder.layer.#.attention.self.query.bias", "blk.#.attn_q.bias"},
+    {"bert.encoder.layer.#.attention.self.key.weight", "blk.#.attn_k.weight"},
+    {"bert.encoder.layer.#.attention.self.key.bias", "blk.#.attn_k.bias"},
+    {"bert.encoder.layer.#.attention.self.value.weight", "blk.#.attn_v.weight"},
+    {"bert.encoder.layer.#.attention.self.value.bias", "blk.#.attn_v.bias"},
+    {"bert.encoder.layer.#.attention.output.dense.weight", "blk.#.attn_output.weight"},
+    {"bert.encoder.layer.#.attention.output.dense.bias", "blk.#.attn_output.bias"},
+    {"bert.encoder.layer.#.attention.output.LayerNorm.weight", "blk.#.attn_output_norm.weight"},
+    {"bert.encoder.layer.#.attention.output.LayerNorm.bias", "blk.#.attn_output_norm.bias"},
+    {"bert.encoder.layer.#.intermediate.dense.weight", "blk.#.ffn_up.weight"},
+    {"bert.encoder.layer.#.intermediate.dense.bias", "blk.#.ffn_up.bias"},
+    {"bert.encoder.layer.#.output.dense.weight", "blk.#.ffn_down.weight"},
+    {"bert.encoder.layer.#.output.dense.bias", "blk.#.ffn_down.bias"},
+    {"bert.encoder.layer.#.output.LayerNorm.weight", "blk.#.layer_output_norm.weight"},
+    {"bert.encoder.layer.#.output.LayerNorm.bias", "blk.#.layer_output_norm.bias"},
+});
+
 /// The number that `#` of a pattern stands for in a name; the empty text if there is no `#`; nothing without a match.
 std::optional<std::string> layer_in(std::string_view name, std::string_view pattern) {
     const std::size_t at = pattern.find('#');
@@ -97,7 +121,10 @@ std::string shape_text(std::vector<std::int64_t> sizes, bool is_reversed) {
 bool is_gguf(const std::filesystem::path& path) { return path.extension() == ".gguf"; }
 
 std::span<const GgufName> gpt2_gguf_names() { return gpt2_names; }
-std::span<const GgufName> distilbert_gguf_names() { return distilbert_names; }
+std::span<const GgufName> encoder_gguf_names(EncoderType type) {
+    if (type == EncoderType::distilbert) return distilbert_names;
+    return bert_names;
+}
 
 std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config, const std::filesystem::path& model) {
     std::vector<WeightSpec> weights = gpt2_weights(config);
@@ -105,15 +132,6 @@ std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config, const std::filesy
         find_weights(weights, Gguf::open(model), gpt2_names);
     else
         find_weights(weights, Safetensors::open(model), "transformer.", model);
-    return weights;
-}
-
-std::vector<WeightSpec> distilbert_weights(const DistilBertConfig& config, const std::filesystem::path& model) {
-    std::vector<WeightSpec> weights = distilbert_weights(config);
-    if (is_gguf(model))
-        find_weights(weights, Gguf::open(model), distilbert_names);
-    else
-        find_weights(weights, Safetensors::open(model), "distilbert.", model);
     return weights;
 }
 

@@ -1,7 +1,7 @@
 // Files that store the same model under other names: each must give the logits of the ordinary file.
 #include "cairn/models/checkpoint.hpp"
 
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "tests/apps/models/tiny_model.hpp"
 #include "tests/errors/message.hpp"
@@ -37,7 +37,7 @@ std::string gpt2_fault(const TinyModel& tiny) {
 std::vector<float> distilbert_logits(const TinyModel& tiny) {
     const TempFolder folder;
     tiny.write(folder.path());
-    DistilBert model = DistilBert::load(folder.path(), Context({.threads = 1}), 1, {.mode = Mode::off});
+    Encoder model = Encoder::load(folder.path(), Context({.threads = 1}), {.max_batch = 1}, {.mode = Mode::off});
     const auto logits = model.forward(std::vector<std::int32_t>{2, 7, 30, 3});
     return {logits.begin(), logits.end()};
 }

@@ -1,6 +1,6 @@
 #include "apps/models/config_file.hpp"
 
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "tests/io/weights/test_files.hpp"
 
@@ -118,10 +118,10 @@ TEST(Gpt2ConfigTest, ValuesOutOfRangeAreNamed) {
 }
 
 TEST(DistilBertConfigTest, ValuesOutOfRangeAreNamed) {
-    const auto fault = [](const std::function<void(DistilBertConfig&)>& spoil) {
-        DistilBertConfig config;
+    const auto fault = [](const std::function<void(EncoderConfig&)>& spoil) {
+        EncoderConfig config = EncoderConfig::distilbert_base();
         spoil(config);
-        return fault_of([&] { distilbert_graph(config, {}); }).message;
+        return fault_of([&] { encoder_graph(config, {}); }).message;
     };
     EXPECT_EQ(fault([](auto& c) { c.width = -1; }), "[distilbert] width must be in 1..2147483648, got -1");
     EXPECT_EQ(fault([](auto& c) { c.heads = 7; }), "[distilbert] width 768 is no multiple of heads 7");
@@ -159,9 +159,9 @@ TEST_F(ConfigFileTest, GeneralNamesOfSizesAreAccepted) {
                  "entry \"n_embd\" is 6, but \"hidden_size\" is 12");
     expect_fault(gpt2_with(R"("n_embd": null, "hidden_size": -1)"), ErrorKind::file,
                  "entry \"hidden_size\" must be a positive integer, got -1");
-    const DistilBertConfig distilbert = DistilBertConfig::read(folder.write(
+    const EncoderConfig distilbert = EncoderConfig::read(folder.write(
         "config.json",
-        R"({"vocab_size": 8, "max_position_embeddings": 4, "hidden_size": 6, "num_attention_heads": 2, "num_hidden_layers": 3, "hidden_dim": 5, "problem_type": "regression"})"));
+        R"({"model_type": "distilbert", "vocab_size": 8, "max_position_embeddings": 4, "hidden_size": 6, "num_attention_heads": 2, "num_hidden_layers": 3, "hidden_dim": 5, "problem_type": "regression"})"));
     EXPECT_EQ(std::vector({distilbert.width, distilbert.heads, distilbert.layers, distilbert.inner}),
               (std::vector<std::int64_t>{6, 2, 3, 5}));
     EXPECT_EQ(distilbert.problem_type, "regression");

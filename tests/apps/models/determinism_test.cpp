@@ -1,4 +1,4 @@
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "tests/apps/models/golden.hpp"
 
@@ -43,7 +43,8 @@ TEST_P(BitwiseDeterminism, InAHundredRunsOfGpt2) {
 }
 
 TEST_P(BitwiseDeterminism, InAHundredRunsOfDistilBert) {
-    DistilBert model = DistilBert::load(test::model_folder("sst2-distilbert"), Context({.threads = GetParam()}), 6);
+    Encoder model =
+        Encoder::load(test::model_folder("sst2-distilbert"), Context({.threads = GetParam()}), {.max_batch = 6});
     const auto file = test::golden("sst2_distilbert.json");
     std::vector<std::vector<std::int32_t>> rows;
     for (const std::size_t i : file["padded_batch"]["cases"].get<std::vector<std::size_t>>())

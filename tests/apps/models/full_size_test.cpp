@@ -1,4 +1,4 @@
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "examples/synthetic_weights.hpp"
 #include "tests/apps/models/golden.hpp"
@@ -18,7 +18,8 @@ const nlohmann::json& recipe() {
 
 TEST(FullSize, TheGeneratorReproducesTheReferenceTensors) {
     for (const bool gpt2 : {true, false}) {
-        const std::vector<WeightSpec> weights = gpt2 ? gpt2_weights({}) : distilbert_weights({});
+        const std::vector<WeightSpec> weights =
+            gpt2 ? gpt2_weights({}) : encoder_weights(EncoderConfig::distilbert_base());
         const auto& listed = recipe()[gpt2 ? "gpt2" : "distilbert"]["tensors"];
         ASSERT_EQ(weights.size(), listed.size());
         const WeightSource source = synthetic::source(weights);
@@ -58,8 +59,8 @@ TEST(FullSize, Gpt2MatchesTheReference) {
 
 TEST(FullSize, DistilBertMatchesTheReference) {
     const auto& d = recipe()["distilbert"];
-    const std::vector<WeightSpec> weights = distilbert_weights({});
-    DistilBert model({}, weights, synthetic::source(weights), Context({.threads = 2}), 2);
+    const std::vector<WeightSpec> weights = encoder_weights(EncoderConfig::distilbert_base());
+    Encoder model(EncoderConfig::distilbert_base(), weights, synthetic::source(weights), Context({.threads = 2}), 2);
     const auto rows = d["input_ids"].get<std::vector<std::vector<std::int32_t>>>();
     std::vector<std::vector<bool>> masks;
     for (const auto& mask : d["attention_mask"]) {

@@ -1,5 +1,5 @@
 #include "apps/models/gguf_names.hpp"
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "graph/types/half.hpp"
 #include "tests/apps/models/golden.hpp"
@@ -179,8 +179,9 @@ TEST(GgufModels, Gpt2MayHaveAnOutputOfItsOwn) {
 
 TEST(GgufModels, DistilBertComputesTheLogitsOfItsFolder) {
     const std::filesystem::path folder = test::model_folder("sst2-distilbert");
-    const DistilBertConfig config = DistilBertConfig::read(folder / "config.json");
-    Tensors tensors = tensors_of(folder, distilbert_weights(config), "distilbert.", distilbert_gguf_names());
+    const EncoderConfig config = EncoderConfig::read(folder / "config.json");
+    Tensors tensors =
+        tensors_of(folder, encoder_weights(config), "distilbert.", encoder_gguf_names(EncoderType::distilbert));
     const auto size = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
     GgufBytes head;
     head.text("general.architecture", "bert").u32("bert.context_length", size(config.positions));
@@ -191,8 +192,9 @@ TEST(GgufModels, DistilBertComputesTheLogitsOfItsFolder) {
     for (const std::string& label : config.labels) labels += GgufBytes::string(label);
     head.array("bert.classifier.output_labels", 8, config.labels.size(), labels);
     const TempFolder temporary;
-    DistilBert found = DistilBert::load(temporary.write("m.gguf", with_tensors(head, tensors, false)), Context(), 1),
-               original = DistilBert::load(folder, Context(), 1);
+    Encoder found = Encoder::load(temporary.write("m.gguf", with_tensors(head, tensors, false)), Context(),
+                                  {.max_batch = 1}),
+            original = Encoder::load(folder, Context(), {.max_batch = 1});
     EXPECT_EQ(found.config().labels, config.labels);
     const std::vector<std::int32_t> ids{101, 45, 7, 230, 12, 99, 102};
     const std::span<const float> a = found.forward(ids), b = original.forward(ids);
@@ -218,7 +220,7 @@ TEST(GgufModels, WhatIsWrongIsSaid) {
         damage(head, tensors);
         const auto path = temporary.write("m.gguf", with_tensors(head, tensors, false));
         EXPECT_THAT([&] { Gpt2::load(path, Context()); }, test::refused(text, kind));
-        EXPECT_THAT([&] { DistilBert::load(path, Context()); },
+        EXPECT_THAT([&] { Encoder::load(path, Context()); },
                     test::refused("the architecture is gpt2, expected bert", ErrorKind::unsupported));
     };
     fault("blk.0.ffn_up.weight is missing; the nearest to blk.0.ffn_up.weight are",

@@ -1,5 +1,5 @@
 // Randomly mutated config.json: it is read or refused with a cairn::Error, and a graph can be built from what is read.
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "tests/io/json_reader/json_mutator.hpp"
 #include "tests/io/weights/test_files.hpp"
@@ -42,14 +42,25 @@ TEST(MutatedConfig, OfGpt2) {
     });
 }
 
-TEST(MutatedConfig, OfDistilBert) {
-    const std::string sound = R"({"model_type": "distilbert", "vocab_size": 8, "max_position_embeddings": 4, "dim": 6,
-        "n_heads": 2, "n_layers": 1, "hidden_dim": 12, "activation": "gelu", "id2label": {"0": "no", "1": "yes"},
-        "label2id": {"no": 0, "yes": 1}, "num_labels": 2, "hidden_size": 6})";
-    expect_errors_only(sound, 2, [](const std::filesystem::path& path) {
-        const DistilBertConfig config = DistilBertConfig::read(path);
-        if (config.layers <= 4) distilbert_graph(config, distilbert_weights(config));
-    });
+TEST(MutatedConfig, OfEncoders) {
+    const std::string sizes = R"("vocab_size": 8, "max_position_embeddings": 6, "hidden_size": 6,
+        "num_attention_heads": 2, "num_hidden_layers": 2, "intermediate_size": 12, "id2label": {"0": "no", "1": "yes"},
+        "label2id": {"no": 0, "yes": 1}, "num_labels": 2, "pad_token_id": 1, "tie_word_embeddings": true)";
+    const std::string sound[] = {
+        R"({"model_type": "distilbert", "vocab_size": 8, "max_position_embeddings": 4, "dim": 6, "n_heads": 2,
+            "n_layers": 1, "hidden_dim": 12, "activation": "gelu", "id2label": {"0": "no", "1": "yes"},
+            "label2id": {"no": 0, "yes": 1}, "num_labels": 2, "hidden_size": 6})",
+        R"({"model_type": "bert", "architectures": ["BertForMaskedLM"], "type_vocab_size": 2, )" + sizes + '}',
+        R"({"model_type": "roberta", "architectures": ["RobertaForSequenceClassification"], "type_vocab_size": 1, )" +
+            sizes + '}',
+        R"({"model_type": "albert", "architectures": ["AlbertForQuestionAnswering"], "embedding_size": 4,
+            "num_hidden_groups": 2, "inner_group_num": 1, )" +
+            sizes + '}'};
+    for (std::uint64_t i = 0; i < std::size(sound); ++i)
+        expect_errors_only(sound[i], 2 + i, [](const std::filesystem::path& path) {
+            const EncoderConfig config = EncoderConfig::read(path);
+            if (config.layers * config.inner_layers <= 4) encoder_graph(config, encoder_weights(config));
+        });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "tests/apps/models/golden.hpp"
 #include "tests/io/weights/test_files.hpp"
@@ -36,7 +36,7 @@ protected:
 
     std::vector<float> distilbert() {
         log_.clear();
-        DistilBert model = DistilBert::load(model_folder("sst2-distilbert"), context(), 2, {}, kept());
+        Encoder model = Encoder::load(model_folder("sst2-distilbert"), context(), {.max_batch = 2}, {}, kept());
         const std::vector<std::int32_t> ids{101, 2023, 102};
         const std::span<const float> logits = model.forward(ids);
         return {logits.begin(), logits.end()};

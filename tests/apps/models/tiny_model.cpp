@@ -94,6 +94,7 @@ TinyModel tiny_distilbert() {
     for (char letter = 'a'; letter <= 'z'; ++letter) vocabulary += std::string(1, letter) + "\n";
     const std::int64_t words = 31;
     model.config = {{"model_type", "distilbert"},
+                    {"architectures", {"DistilBertForSequenceClassification"}},
                     {"vocab_size", words},
                     {"max_position_embeddings", positions},
                     {"dim", width},

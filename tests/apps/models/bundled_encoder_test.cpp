@@ -1,4 +1,4 @@
-#include "cairn/models/distilbert.hpp"
+#include "cairn/models/encoder.hpp"
 
 #include "cairn/text/tokenizer.hpp"
 #include "tests/apps/models/golden.hpp"
@@ -19,7 +19,8 @@ const nlohmann::json& file() {
 
 TEST(DistilBert, LogitsAndLabelsOfAllSentencesMatchTheReference) {
     const auto tokenizer = text::load_tokenizer(model_folder("sst2-distilbert"));
-    DistilBert model = DistilBert::load(model_folder("sst2-distilbert"), Context({.threads = 2}), 1, {.verify = true});
+    Encoder model =
+        Encoder::load(model_folder("sst2-distilbert"), Context({.threads = 2}), {.max_batch = 1}, {.verify = true});
     for (const auto& c : file()["cases"]) {
         const auto ids = tokenizer->encode(c["text"].get<std::string>(), {.max_length = 128});
         EXPECT_EQ(ids, c["ids"].get<std::vector<std::int32_t>>()) << c["text"];
@@ -30,7 +31,7 @@ TEST(DistilBert, LogitsAndLabelsOfAllSentencesMatchTheReference) {
 }
 
 TEST(DistilBert, APaddedBatchGivesTheResultsOfSingleRows) {
-    DistilBert model = DistilBert::load(model_folder("sst2-distilbert"), Context(), 6, {.verify = true});
+    Encoder model = Encoder::load(model_folder("sst2-distilbert"), Context(), {.max_batch = 6}, {.verify = true});
     std::vector<std::vector<std::int32_t>> rows;
     for (const std::size_t i : file()["padded_batch"]["cases"].get<std::vector<std::size_t>>())
         rows.push_back(file()["cases"][i]["ids"].get<std::vector<std::int32_t>>());
@@ -45,14 +46,14 @@ TEST(DistilBert, EachStageCanBeSwitchedOff) {
         CompileOptions options;
         options.disable = {stage};
         options.verify = true;
-        DistilBert model = DistilBert::load(model_folder("sst2-distilbert"), Context(), 2, options);
+        Encoder model = Encoder::load(model_folder("sst2-distilbert"), Context(), {.max_batch = 2}, options);
         EXPECT_LE(largest_difference(model.forward(c["ids"].get<std::vector<std::int32_t>>()), c["logits"]), 2e-5)
             << stage << " off";
     }
 }
 
 TEST(DistilBert, WrongCallsAreRefused) {
-    DistilBert model = DistilBert::load(model_folder("sst2-distilbert"), Context(), 1);
+    Encoder model = Encoder::load(model_folder("sst2-distilbert"), Context(), {.max_batch = 1});
     EXPECT_THROW(model.forward(std::span<const std::int32_t>{}), Error);
     const std::vector<std::int32_t> many(129, 5), foreign{2, 8000, 3};
     EXPECT_THROW(model.forward(many), Error);

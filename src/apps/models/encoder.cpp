@@ -1,0 +1,136 @@
+#include "apps/models/encoder_names.hpp"
+#include "apps/models/gguf_names.hpp"
+#include "apps/models/saved_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace cairn::inline v0::models {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::argument, "encoder", what); }
+
+EncoderConfig with_options(EncoderConfig config, const EncoderOptions& options) {
+    config.head = options.head.value_or(config.head);
+    config.pooling = options.pooling.value_or(config.pooling);
+    config.normalizes = options.normalizes.value_or(config.normalizes);
+    return config;
+}
+
+/// Appends a row of `length` elements in 0..count - 1. Throws for another one: `token id 9 is not in the vocabulary of
+/// 8`.
+void append(std::vector<std::int32_t>& all, const std::vector<std::int32_t>& row, std::size_t length,
+            std::int64_t count, const char* what, const char* set) {
+    if (row.size() != length) refuse("rows, masks and token types differ in length");
+    for (const std::int32_t element : row)
+        if (element < 0 || element >= count)
+            refuse(std::string(what) + ' ' + std::to_string(element) + " is not in the " + set + " of " +
+                   std::to_string(count));
+    all.insert(all.end(), row.begin(), row.end());
+}
+
+}  // namespace
+
+Encoder::Encoder(EncoderConfig config, std::int64_t max_batch, CompiledGraph compiled)
+    : config_(std::move(config)), max_batch_(max_batch), compiled_(std::move(compiled)) {}
+
+Encoder::Encoder(const EncoderConfig& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
+                 const Context& context, std::int64_t max_batch, const CompileOptions& compile_options)
+    : Encoder(config, max_batch, compile(encoder_graph(config, weights, max_batch), context, compile_options)) {
+    compiled_.bind(source, compile_options.progress, compile_options.stop);
+}
+
+Encoder Encoder::load(const std::filesystem::path& path, const Context& context, const EncoderOptions& options,
+                      CompileOptions compile_options, const std::filesystem::path& cache_folder) {
+    EncoderConfig config;
+    std::vector<WeightSpec> weights;
+    const auto loaded = [&](const auto& file, const WeightSource& source) {
+        save_compiled(compile_options, cache_folder);
+        CompiledGraph compiled = compile(encoder_graph(config, weights, options.max_batch), context, compile_options);
+        bind_saved(
+            compiled, source, [&] { return file.fingerprint(); }, cache_folder, compile_options);
+        return Encoder(config, options.max_batch, std::move(compiled));
+    };
+    if (is_gguf(path)) {
+        const Gguf file = Gguf::open(path);
+        config = with_options(EncoderConfig::read(file), options);
+        const std::span<const GgufName> names = encoder_gguf_names(config.type);
+        weights = encoder_weights(config);
+        find_weights(weights, file, names);
+        return loaded(file, stored_weights(weights, file, names));
+    }
+    config = with_options(EncoderConfig::read(path / "config.json"), options);
+    const std::string prefix(EncoderNames::of(config.type).prefix);
+    const Safetensors file = Safetensors::open(path);
+    weights = encoder_weights(config);
+    find_weights(weights, file, prefix, path);
+    return loaded(file, stored_weights(weights, file, prefix));
+}
+
+std::span<const float> Encoder::forward(std::span<const std::int32_t> ids) {
+    const std::vector<std::int32_t> row(ids.begin(), ids.end());
+    return forward({&row, 1});
+}
+
+std::span<const float> Encoder::forward(std::span<const std::vector<std::int32_t>> rows) {
+    std::size_t length = 0;
+    for (const auto& row : rows) length = std::max(length, row.size());
+    std::vector<std::vector<std::int32_t>> padded;
+    std::vector<std::vector<bool>> masks;
+    for (const auto& row : rows) {
+        padded.push_back(row);
+        padded.back().resize(length, config_.padding_id);
+        masks.emplace_back(row.size(), true).resize(length, false);
+    }
+    return forward(padded, masks);
+}
+
+std::span<const float> Encoder::forward(std::span<const std::vector<std::int32_t>> rows,
+                                        std::span<const std::vector<bool>> masks) {
+    return forward(rows, masks, {});
+}
+
+std::span<const float> Encoder::forward(std::span<const std::vector<std::int32_t>> rows,
+                                        std::span<const std::vector<bool>> masks,
+                                        std::span<const std::vector<std::int32_t>> types) {
+    const auto count = static_cast<std::int64_t>(rows.size());
+    if (count < 1 || count > max_batch_)
+        refuse(std::to_string(count) + " rows, the model was made for 1 to " + std::to_string(max_batch_));
+    const std::size_t length = rows[0].size();
+    if (length == 0 || length > static_cast<std::size_t>(config_.longest()))
+        refuse(std::to_string(length) + " ids, expected 1 to " + std::to_string(config_.longest()));
+    if (masks.size() != rows.size()) refuse("as many masks as rows are needed");
+    if (!types.empty() && config_.token_types < 2) refuse("the model has no token types");
+    if (!types.empty() && types.size() != rows.size()) refuse("as many rows of token types as of ids are needed");
+    ids_.clear();
+    types_.clear();
+    mask_.clear();
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        append(ids_, rows[r], length, config_.vocabulary, "token id", "vocabulary");
+        if (masks[r].size() != length) refuse("rows, masks and token types differ in length");
+        mask_.insert(mask_.end(), masks[r].begin(), masks[r].end());
+        if (!types.empty()) append(types_, types[r], length, config_.token_types, "token type", "types");
+    }
+    const std::array<std::int64_t, 2> shape{count, static_cast<std::int64_t>(length)};
+    compiled_.set("ids", ids_.data(), shape);
+    compiled_.set("mask", static_cast<const void*>(mask_.data()), shape);
+    if (config_.token_types > 1) {
+        types_.resize(ids_.size());
+        compiled_.set("types", types_.data(), shape);
+    }
+    compiled_.run(run_options);
+    const bool is_embedding = config_.head == EncoderHead::pooling;
+    const char* output = config_.head == EncoderHead::none ? "hidden" : is_embedding ? "embedding" : "logits";
+    return compiled_.output(output).as<float>();
+}
+
+std::vector<std::int32_t> token_types(std::span<const std::int32_t> ids, std::int32_t separator) {
+    std::vector<std::int32_t> types(ids.size(), 1);
+    const auto end = std::find(ids.begin(), ids.end(), separator);
+    const auto first = ids.end() == end ? ids.size() : static_cast<std::size_t>(end - ids.begin()) + 1;
+    std::fill_n(types.begin(), first, 0);
+    return types;
+}
+
+}  // namespace cairn::inline v0::models

@@ -1,0 +1,187 @@
+#include "cairn/models/encoder.hpp"
+
+#include "examples/synthetic_weights.hpp"
+#include "tests/apps/models/golden.hpp"
+#include "tests/io/weights/expect_error.hpp"
+#include "tests/io/weights/test_files.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+// Small encoders of each kind and head with synthetic weights; tests/golden/encoder_cases.py has the reference.
+namespace cairn::models {
+namespace {
+
+using test::TempFolder;
+
+const nlohmann::json& cases() {
+    static const nlohmann::json json = test::golden("encoder_cases.json")["cases"];
+    return json;
+}
+
+const nlohmann::json& case_named(const std::string& name) {
+    return *std::find_if(cases().begin(), cases().end(), [&](const auto& each) { return each["name"] == name; });
+}
+
+EncoderConfig config_of(const nlohmann::json& c) {
+    const TempFolder folder;
+    EncoderConfig config = EncoderConfig::read(folder.write("config.json", c["config"].dump()));
+    if (!c["pooling"].is_null()) {
+        config.head = EncoderHead::pooling;
+        config.pooling = c["pooling"] == "mean" ? Pooling::mean : Pooling::first;
+        config.normalizes = c["normalizes"].get<bool>();
+    }
+    return config;
+}
+
+std::vector<WeightSpec> tensors_of(const nlohmann::json& c) {
+    std::vector<WeightSpec> specs;
+    for (const auto& tensor : c["tensors"])
+        specs.push_back({tensor["name"].get<std::string>(), tensor["shape"].get<std::vector<std::int64_t>>()});
+    return specs;
+}
+
+/// Synthetic weights, of which matrices are multiplied by 8. The names are those of the reference, where a model
+/// without a head has no prefix and a tied tensor its first name.
+WeightSource source_of(const std::vector<WeightSpec>& tensors, const std::vector<WeightSpec>& wanted) {
+    return [&tensors, &wanted, source = synthetic::source(tensors)](std::string_view name) {
+        const auto spec = std::ranges::find(wanted, name, &WeightSpec::name);
+        std::vector<std::string> names = spec->tied_names;
+        names.insert(names.begin(), spec->name);
+        InputView view;
+        for (const std::string& each : names)
+            for (const WeightSpec& tensor : tensors)
+                if (view.data == nullptr && (tensor.name == each || each.ends_with('.' + tensor.name))) {
+                    view = source(tensor.name);
+                    if (tensor.shape.size() != 2) continue;
+                    for (float& value : *static_cast<std::vector<float>*>(view.owner)) value *= 8;
+                }
+        return view;
+    };
+}
+
+std::vector<std::vector<std::int32_t>> rows_of(const nlohmann::json& list) {
+    return list.is_null() ? std::vector<std::vector<std::int32_t>>()
+                          : list.get<std::vector<std::vector<std::int32_t>>>();
+}
+
+std::vector<std::vector<bool>> masks_of(const nlohmann::json& c) {
+    std::vector<std::vector<bool>> masks;
+    for (const auto& row : c["mask"]) {
+        masks.emplace_back();
+        for (const auto& element : row) masks.back().push_back(element != 0);
+    }
+    return masks;
+}
+
+class EncoderCase : public testing::TestWithParam<std::string> {};
+
+TEST_P(EncoderCase, ComputesWhatTheReferenceDoes) {
+    const nlohmann::json& c = case_named(GetParam());
+    const EncoderConfig config = config_of(c);
+    const std::vector<WeightSpec> tensors = tensors_of(c), weights = encoder_weights(config);
+    EXPECT_EQ(weights.size(), tensors.size());
+    Encoder model(config, weights, source_of(tensors, weights), Context({.threads = 2}), 3, {.verify = true});
+    const std::span<const float> found = model.forward(rows_of(c["ids"]), masks_of(c), rows_of(c["types"]));
+    double largest = 0;
+    for (const auto& value : c["output"]) largest = std::max(largest, std::abs(value.get<double>()));
+    EXPECT_LE(test::largest_difference(found, c["output"]), 4e-6 * largest);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EncoderCase, testing::ValuesIn([] {
+                             std::vector<std::string> names;
+                             for (const auto& c : cases()) names.push_back(c["name"].get<std::string>());
+                             return names;
+                         }()),
+                         [](const auto& info) { return info.param; });
+
+TEST(Encoder, ShorterRowsArePaddedAndMasked) {
+    for (const char* name : {"bert_mean", "roberta_sequence", "albert_mean", "distilbert_sequence"}) {
+        const nlohmann::json& c = case_named(name);
+        const EncoderConfig config = config_of(c);
+        const std::vector<WeightSpec> tensors = tensors_of(c), weights = encoder_weights(config);
+        Encoder model(config, weights, source_of(tensors, weights), Context({.threads = 1}), 2);
+        const std::vector<std::vector<std::int32_t>> rows{{2, 9, 40, 3}, {2, 7, 11, 5, 59, 8, 3}};
+        const std::span<const float> both = model.forward(rows);
+        const std::vector<float> first(both.begin(), both.begin() + static_cast<std::ptrdiff_t>(both.size() / 2));
+        const std::span<const float> alone = model.forward(rows[0]);
+        ASSERT_EQ(alone.size(), first.size()) << name;
+        for (std::size_t i = 0; i < first.size(); ++i) EXPECT_NEAR(alone[i], first[i], 2e-6) << name;
+    }
+}
+
+TEST(Encoder, LayersOfAlbertThatShareWeightsReadTheSameInputs) {
+    const EncoderConfig config = config_of(case_named("albert_hidden"));
+    const Graph graph = encoder_graph(config, encoder_weights(config));
+    const std::string text = to_string(graph);
+    std::size_t count = 0;
+    for (std::size_t at = text.find("weight \"albert.encoder"); at != text.npos;
+         at = text.find("weight \"albert.encoder", at + 1))
+        ++count;
+    EXPECT_EQ(count, 18U) << "the projection, and 16 tensors of three layers";
+}
+
+TEST(Encoder, TokenTypesOfTwoTexts) {
+    EXPECT_EQ(token_types(std::vector<std::int32_t>{2, 9, 3, 8, 7, 3}, 3),
+              (std::vector<std::int32_t>{0, 0, 0, 1, 1, 1}));
+    EXPECT_EQ(token_types(std::vector<std::int32_t>{2, 9, 3}, 3), (std::vector<std::int32_t>{0, 0, 0}));
+    EXPECT_EQ(token_types(std::vector<std::int32_t>{2, 9}, 3), (std::vector<std::int32_t>{0, 0}));
+    EXPECT_TRUE(token_types({}, 3).empty());
+}
+
+TEST(Encoder, WrongCallsAreRefused) {
+    const auto with = [](const char* name, const auto& call) {
+        const nlohmann::json& c = case_named(name);
+        const EncoderConfig config = config_of(c);
+        const std::vector<WeightSpec> tensors = tensors_of(c), weights = encoder_weights(config);
+        Encoder model(config, weights, source_of(tensors, weights), Context({.threads = 1}), 2);
+        call(model);
+    };
+    using Rows = std::vector<std::vector<std::int32_t>>;
+    with("roberta_hidden", [](Encoder& model) {
+        EXPECT_EQ(model.config().longest(), 22) << "24 positions, of which 0 and 1 are not used";
+        EXPECT_THAT([&] { model.forward(std::vector<std::int32_t>(23, 5)); },
+                    test::refused("23 ids, expected 1 to 22", ErrorKind::argument));
+        EXPECT_EQ(model.forward(std::vector<std::int32_t>(22, 5)).size(), 22U * 24);
+        EXPECT_THAT(
+            [&] {
+                model.forward(Rows{{2, 3}}, std::vector<std::vector<bool>>{{true, true}}, Rows{{0, 0}});
+            },
+            test::refused("the model has no token types", ErrorKind::argument));
+    });
+    with("bert_hidden", [](Encoder& model) {
+        const std::vector<std::vector<bool>> mask{{true, true}};
+        EXPECT_THAT(
+            [&] {
+                model.forward(Rows{{2, 60}});
+            },
+            test::refused("token id 60 is not in the vocabulary of 60", ErrorKind::argument));
+        EXPECT_THAT(
+            [&] {
+                model.forward(Rows{{2, 3}}, mask, Rows{{0, 2}});
+            },
+            test::refused("token type 2 is not in the types of 2", ErrorKind::argument));
+        EXPECT_THAT(
+            [&] {
+                model.forward(Rows{{2, 3}}, mask, Rows{{0}});
+            },
+            test::refused("rows, masks and token types differ in length", ErrorKind::argument));
+        EXPECT_THAT(
+            [&] {
+                model.forward(Rows{{2, 3}}, {}, Rows{{0, 0}});
+            },
+            test::refused("as many masks as rows are needed", ErrorKind::argument));
+        EXPECT_THAT(
+            [&] {
+                model.forward(Rows{{2, 3}, {2, 3}, {2, 3}});
+            },
+            test::refused("3 rows, the model was made for 1 to 2", ErrorKind::argument));
+        EXPECT_THAT([&] { model.forward(Rows{}); }, test::refused("0 rows", ErrorKind::argument));
+    });
+}
+
+}  // namespace
+}  // namespace cairn::models
