@@ -137,7 +137,7 @@ int main(int count, char** arguments) {
     table("GPT-2 124M, 64 tokens and 1", [&](std::optional<std::int64_t> limit) {
         std::optional<cairn::models::Gpt2> model;
         const double time = milliseconds([&] {
-            model.emplace(config, weights, source, context, cairn::models::Gpt2Options{}, options_of(limit, measure));
+            model.emplace(config, weights, source, context, cairn::models::DecoderOptions{}, options_of(limit, measure));
         });
         return measured(*model, time, config.vocabulary, [&] { model->rewind(); });
     });

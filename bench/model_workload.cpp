@@ -94,7 +94,7 @@ private:
                      const cairn::CompileOptions& options) {
         const Gpt2Config config = source.model ? Gpt2Config::of_model(*source.model) : Gpt2Config();
         check_positions(work.length + (work.kind == Workload::Kind::decode ? 1 : 0), config.positions);
-        const cairn::models::Gpt2Options made{
+        const cairn::models::DecoderOptions made{
             .logits = work.all_logits ? cairn::models::Logits::all : cairn::models::Logits::last,
             .max_batch = work.batch};
         if (source.model) return Gpt2::load(*source.model, context, made, options, source.cache_folder);

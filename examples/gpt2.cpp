@@ -103,7 +103,7 @@ struct Loaded {
     support::Phases phases;
 };
 
-Loaded load(const Options& options, ModelFiles known, const cairn::models::Gpt2Options& gpt2_options) {
+Loaded load(const Options& options, ModelFiles known, const cairn::models::DecoderOptions& gpt2_options) {
     const cairn::Context context = support::make_context(options.support);
     support::ProgressDisplay display(options.support.no_progress);
     const cairn::CompileOptions compile = support::compile_options(options.support, display);

@@ -216,5 +216,7 @@ CAIRN_API Tensor attention(const Operand& q, const Operand& k, const Operand& v,
 /// (even size D), x * cos(t) + [-x2, x1] * sin(t), where t[p, i] = positions[p] * base^(-2 (i mod D/2) / D). x [..., T,
 /// D]; positions [T] or [..., T], i32.
 CAIRN_API Tensor rope(const Operand& x, const Operand& positions, double base = 10000);
+/// As above, with the angle of each pair for one position: `frequencies` has D/2 finite numbers.
+CAIRN_API Tensor rope(const Operand& x, const Operand& positions, std::span<const double> frequencies);
 
 }  // namespace cairn::inline v0

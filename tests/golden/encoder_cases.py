@@ -28,7 +28,7 @@ def mix(counter):
 
 
 def values(number, name, shape):
-    """Synthetic weights, but eight times as large, so that attention is not even: of matrices and biases."""
+    """The synthetic weights of a tensor."""
     is_norm = any(part in name for part in ("LayerNorm.", "layer_norm."))
     base, bits, exponent = (0, 11, -17) if name.endswith(".bias") else (1, 7, -10) if is_norm else (0, 11, -15)
     count = int(np.prod(shape))
@@ -38,17 +38,26 @@ def values(number, name, shape):
     return (base + (2 * k + 1 - 2**bits) * 2.0**exponent).astype(np.float32).reshape(shape)
 
 
-def case(name, model, pooling=None, normalizes=False, uses_types=False):
-    """The outputs of a model with synthetic weights. A tied tensor is listed once, under its first name."""
-    model.eval()
+def fill(model):
+    """Makes the weights of a model and returns its list of tensors. A tied tensor is listed once, under its first name."""
     tensors, seen = [], set()
     for key, tensor in model.state_dict().items():
         if tensor.data_ptr() in seen:
             continue
         seen.add(tensor.data_ptr())
-        tensors.append({"name": key, "shape": list(tensor.shape)})
-        scale = 8 if key.endswith("weight") and tensor.ndim == 2 else 1
-        tensor.copy_(torch.from_numpy(values(len(tensors) - 1, key, list(tensor.shape)) * np.float32(scale)))
+        shape = list(tensor.shape)
+        made = values(len(tensors), key, shape) * np.float32(8 if tensor.ndim == 2 else 1)
+        if tensor.ndim == 1 and key.endswith("norm.weight") and "layer_norm." not in key:
+            made = made + np.float32(1)
+        tensor.copy_(torch.from_numpy(made))
+        tensors.append({"name": key, "shape": shape})
+    return tensors
+
+
+def case(name, model, pooling=None, normalizes=False, uses_types=False):
+    """The outputs of a model with synthetic weights."""
+    model.eval()
+    tensors = fill(model)
     model = model.double()
     pad = model.config.pad_token_id
     ids = torch.tensor([[pad if i == "pad" else i for i in row] for row in ROWS])

@@ -24,6 +24,9 @@ struct WeightSpec {
     /// The tensor is stored with its two axes exchanged, as GGUF files have linear weights of GPT-2; `shape` is that of
     /// the model.
     bool is_transposed = false;
+    /// Of a projection to heads, each of which a GGUF file may store interleaved (GgufName::is_interleaved): their
+    /// number.
+    std::int64_t heads = 0;
     /// Of a tensor that a GGUF file stores in quantized blocks: ggml's name of the type, and the shape of the blocks in
     /// bytes, whose dtype is u8 (dequantize.hpp). Empty otherwise.
     std::string block_type{};
@@ -37,6 +40,9 @@ struct GgufName {
     std::string_view name;    ///< in Hugging Face checkpoints
     std::string_view stored;  ///< in GGUF files
     bool is_transposed = false;
+    /// The rows of each head alternate between those of its first half and those of its second, as llama.cpp rotates
+    /// them: 0 D/2 1 D/2+1 ... Sources return them in order.
+    bool is_interleaved = false;
 };
 
 /// Looks up each tensor of `wanted` in the file, by name_in_file(), and sets its dtype. Throws Error(file) with all

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "cairn/compile.hpp"
 #include "cairn/models/checkpoint.hpp"
+#include "cairn/models/decoder.hpp"
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// GPT-2 (Radford et al. 2019) as a graph, in any size of the family, read from an ordinary Hugging Face folder.
@@ -41,31 +41,9 @@ CAIRN_API std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config, const s
 /// The names of these tensors in GGUF files of the architecture gpt2.
 CAIRN_API std::span<const GgufName> gpt2_gguf_names();
 
-/// The positions for which logits are computed.
-enum class Logits { last, all };
-
-/// Options of gpt2_graph().
-struct Gpt2Options {
-    Logits logits = Logits::last;  ///< positions with logits
-    std::int64_t max_batch = 1;    ///< rows; above 1 the graph has an input `start`
-    std::int64_t capacity = 0;     ///< length of the cache in positions, at most the config's; 0: the config's
-    /// The graph chooses the most likely token itself: for Gpt2::generate(), with one row and without logits.
-    bool greedy = false;
-};
-
-/// One graph for prefill and decode: T new tokens after `past` cached ones.
-///
-/// Inputs: `ids` i32[B,T]; with max_batch > 1 also `start` i32[B], the position in each row at which its text begins:
-/// rows are left-padded, tokens before `start` are masked, and positions count from it. States `keys.i`, `values.i`
-/// f32[B,heads,past,width/heads] grow by T in each run. Output: `logits` f32[B,vocabulary] of the last position, or
-/// f32[B,T,vocabulary]. Symbols: B, T, past.
-///
-/// With `greedy` the output is instead `next` i32[1,1], the most likely token after the last position (of equal ones
-/// the lowest), and a state `text` i32[1,written] grows by it; where an id is negative, the last token of `text` is
-/// read in its place. So the runs of a text follow each other without the host. The first element of `text` is no
-/// token: it makes room for a symbol that is at least 1.
+/// The graph of a GPT-2, as Decoder describes it. Throws Error(argument) for a config or options out of range.
 CAIRN_API Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weights,
-                           const Gpt2Options& options = {});
+                           const DecoderOptions& options = {});
 
 /// A compiled GPT-2 with its key/value cache. Not thread-safe; instance() returns further ones that share programs and
 /// weights.
@@ -73,7 +51,7 @@ CAIRN_API Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpe
 ///     Gpt2 model = Gpt2::load("examples/models/shakespeare-gpt2", context);
 ///     auto logits = model.forward(ids);            // prefill: logits of the last position
 ///     auto next = model.forward({&chosen, 1});     // decode, one token at a time
-class CAIRN_API Gpt2 {
+class CAIRN_API Gpt2 : public Decoder {
 public:
     /// Reads a folder with config.json and model.safetensors (or its shards), or a `.gguf` file, compiles and binds.
     /// Throws Error(file) and what compile() throws. Splits T into 1, 2..12 and 13.. if compile_options has no splits.
@@ -81,52 +59,20 @@ public:
     /// `cache_folder` caches the compiled graph and the packed weights for the next start, as
     /// CompileOptions::cache_file and PackedFile describe. It is created if absent, and is for one model and one set of
     /// compile options.
-    static Gpt2 load(const std::filesystem::path& path, const Context& context, const Gpt2Options& options = {},
+    static Gpt2 load(const std::filesystem::path& path, const Context& context, const DecoderOptions& options = {},
                      CompileOptions compile_options = {}, const std::filesystem::path& cache_folder = {});
     /// As load(), with weights from another source, under the names and dtypes of `weights`.
     Gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
-         const Context& context, const Gpt2Options& options = {}, CompileOptions compile_options = {});
+         const Context& context, const DecoderOptions& options = {}, CompileOptions compile_options = {});
 
-    /// Appends tokens to the text and returns logits (of the last token, or of all of them, row after row), valid until
-    /// the next call. Throws Error(argument) for no tokens, an id outside the vocabulary, or a text longer than the
-    /// capacity; the cache is then unchanged.
-    std::span<const float> forward(std::span<const std::int32_t> ids);
-    /// Appends tokens to the text and continues it by `count` tokens, each the most likely one, which are returned. The
-    /// last of them is not in the cache yet: without ids, the next call goes on behind it. On a GPU the runs are
-    /// submitted one behind another, and only the last one is waited for. Requires Gpt2Options::greedy. Throws
-    /// Error(argument) as forward() does, for count < 1, and without ids if there is no text to go on from.
-    ///
-    ///     std::vector<std::int32_t> text = model.generate(ids, 8);   // 8 tokens
-    ///     text = model.generate({}, 8);                              // the next 8
-    std::vector<std::int32_t> generate(std::span<const std::int32_t> ids, std::int64_t count);
-    /// As forward() above, for several rows of equal length: `ids` holds starts.size() rows, and the text of row r
-    /// begins at position starts[r]. Requires max_batch > 1.
-    std::span<const float> forward(std::span<const std::int32_t> ids, std::span<const std::int32_t> starts);
-
-    /// Number of tokens in the cache, and its capacity.
-    std::int64_t length() const noexcept { return length_; }
-    std::int64_t capacity() const noexcept { return capacity_; }
-    /// Truncates the cache to its first `length` tokens. Throws Error(argument) if it has fewer.
-    void rewind(std::int64_t length = 0);
     /// A second model with the same weights and its own cache.
-    Gpt2 instance() const;
-
-    /// The configuration, and the underlying compiled graph.
+    Gpt2 instance() const { return {config_, Decoder::instance()}; }
     const Gpt2Config& config() const noexcept { return config_; }
-    CompiledGraph& compiled() noexcept { return compiled_; }
-    /// Options for the runs of forward(): stop, progress, profile.
-    RunOptions run_options;
 
 private:
-    Gpt2(Gpt2Config config, const Gpt2Options& options, CompiledGraph compiled, std::int64_t capacity);
-    std::span<const float> run(std::span<const std::int32_t> ids, std::int64_t rows);
-    void submit(std::span<const std::int32_t> ids, std::int64_t count);
-    void check(std::span<const std::int32_t> ids, std::int64_t added) const;
+    Gpt2(Gpt2Config config, Decoder decoder) : Decoder(std::move(decoder)), config_(std::move(config)) {}
 
     Gpt2Config config_;
-    Gpt2Options options_;
-    CompiledGraph compiled_;
-    std::int64_t capacity_ = 0, length_ = 0, written_ = 0;
 };
 
 }  // namespace cairn::inline v0::models

@@ -31,6 +31,7 @@ const Activation* find(std::string_view name) noexcept {
 }  // namespace
 
 Tensor WeightTable::operator()(const std::string& name) const {
+    if (const auto known = made_.find(name); known != made_.end()) return known->second;
     const auto it =
         std::find_if(specs_.begin(), specs_.end(), [&](const WeightSpec& spec) { return spec.name == name; });
     if (it == specs_.end()) throw Error(ErrorKind::argument, "weights", "the list has no " + name);
@@ -40,7 +41,7 @@ Tensor WeightTable::operator()(const std::string& name) const {
     const Tensor stored = it->block_type.empty()
                               ? cast(graph_.weight(name, it->dtype, shape), DType::f32)
                               : dequantize(graph_.weight(name, DType::u8, shape_of(it->block_shape)), it->block_type);
-    return it->is_transposed ? transpose(stored, {1, 0}) : stored;
+    return made_[name] = it->is_transposed ? transpose(stored, {1, 0}) : stored;
 }
 
 void check_sizes(std::string_view model, std::initializer_list<std::pair<const char*, std::int64_t>> sizes) {

@@ -4,6 +4,7 @@
 #include "cairn/models/checkpoint.hpp"
 
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,7 @@ public:
 private:
     Graph& graph_;
     const std::vector<WeightSpec>& specs_;
+    mutable std::map<std::string, Tensor> made_;  // models may share weights between layers
 };
 
 /// Throws Error(argument) for a size below 1 or above 2^31, the limit of tensor sizes, and for `layers` above 10,000.

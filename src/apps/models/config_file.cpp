@@ -28,6 +28,10 @@ ConfigFile::ConfigFile(const std::filesystem::path& path)
     if (!json_->is_object()) fail("it is not a JSON object");
 }
 
+ConfigFile::ConfigFile(const std::filesystem::path& path, const json& object)
+    : path_(path), json_(std::make_unique<json>(object)) {}
+
+ConfigFile::ConfigFile(ConfigFile&&) noexcept = default;
 ConfigFile::~ConfigFile() = default;
 
 void ConfigFile::fail(std::string_view what) const {
@@ -90,6 +94,13 @@ std::string ConfigFile::text(std::string_view key, std::string_view default_valu
     if (value == nullptr) return std::string(default_value);
     if (!value->is_string()) fail("entry \"" + std::string(key) + "\" must be a string, got " + value->dump());
     return value->get<std::string>();
+}
+
+std::optional<ConfigFile> ConfigFile::part(const char* key) const {
+    const json* value = entry(key);
+    if (value == nullptr) return std::nullopt;
+    if (!value->is_object()) fail("entry \"" + std::string(key) + "\" must be an object, got " + value->dump());
+    return ConfigFile(path_, *value);
 }
 
 std::vector<std::string> ConfigFile::texts(std::string_view key) const {

@@ -29,6 +29,7 @@ public:
 
     /// Throws Error(file) if the file cannot be read or is not a JSON object.
     explicit ConfigFile(const std::filesystem::path& path);
+    ConfigFile(ConfigFile&&) noexcept;
     ~ConfigFile();
 
     /// A positive integer; `default_value` if the entry is absent or null. Throws Error(file) if there is no
@@ -40,6 +41,8 @@ public:
     double number(std::string_view key, double default_value) const;
     bool flag(std::string_view key, bool default_value) const;
     std::string text(std::string_view key, std::string_view default_value) const;
+    /// An object in the file, whose entries are read as those of a file; nothing if the entry is absent or null.
+    std::optional<ConfigFile> part(const char* key) const;
     /// A list of strings; empty if the entry is absent.
     std::vector<std::string> texts(std::string_view key) const;
     /// A whole number of at least 0; `default_value` if the entry is absent or null.
@@ -53,6 +56,7 @@ public:
     [[noreturn]] void unsupported(std::string_view what) const;
 
 private:
+    ConfigFile(const std::filesystem::path& path, const nlohmann::json& object);
     const nlohmann::json* entry(std::string_view key) const;
 
     std::filesystem::path path_;

@@ -1,5 +1,5 @@
 #include "apps/models/encoder_names.hpp"
-#include "apps/models/gguf_names.hpp"
+#include "apps/models/model_file.hpp"
 #include "apps/models/saved_model.hpp"
 
 #include <algorithm>
@@ -43,29 +43,18 @@ Encoder::Encoder(const EncoderConfig& config, const std::vector<WeightSpec>& wei
 
 Encoder Encoder::load(const std::filesystem::path& path, const Context& context, const EncoderOptions& options,
                       CompileOptions compile_options, const std::filesystem::path& cache_folder) {
-    EncoderConfig config;
-    std::vector<WeightSpec> weights;
-    const auto loaded = [&](const auto& file, const WeightSource& source) {
-        save_compiled(compile_options, cache_folder);
-        CompiledGraph compiled = compile(encoder_graph(config, weights, options.max_batch), context, compile_options);
-        bind_saved(
-            compiled, source, [&] { return file.fingerprint(); }, cache_folder, compile_options);
-        return Encoder(config, options.max_batch, std::move(compiled));
-    };
-    if (is_gguf(path)) {
-        const Gguf file = Gguf::open(path);
-        config = with_options(EncoderConfig::read(file), options);
-        const std::span<const GgufName> names = encoder_gguf_names(config.type);
-        weights = encoder_weights(config);
-        find_weights(weights, file, names);
-        return loaded(file, stored_weights(weights, file, names));
-    }
-    config = with_options(EncoderConfig::read(path / "config.json"), options);
+    const ModelFile file(path);
+    const EncoderConfig config = with_options(file.config<EncoderConfig>(), options);
     const std::string prefix(EncoderNames::of(config.type).prefix);
-    const Safetensors file = Safetensors::open(path);
-    weights = encoder_weights(config);
-    find_weights(weights, file, prefix, path);
-    return loaded(file, stored_weights(weights, file, prefix));
+    const std::span<const GgufName> names = encoder_gguf_names(config.type);
+    std::vector<WeightSpec> weights = encoder_weights(config);
+    file.find(weights, prefix, names);
+    save_compiled(compile_options, cache_folder);
+    CompiledGraph compiled = compile(encoder_graph(config, weights, options.max_batch), context, compile_options);
+    bind_saved(
+        compiled, file.source(weights, prefix, names), [&] { return file.fingerprint(); }, cache_folder,
+        compile_options);
+    return Encoder(config, options.max_batch, std::move(compiled));
 }
 
 std::span<const float> Encoder::forward(std::span<const std::int32_t> ids) {

@@ -1,6 +1,6 @@
 #include "apps/models/blocks.hpp"
 #include "apps/models/config_file.hpp"
-#include "apps/models/gguf_names.hpp"
+#include "apps/models/model_file.hpp"
 #include "apps/models/sentence_modules.hpp"
 
 #include <array>

@@ -104,7 +104,7 @@ private:
         const Tensor x =
             norm(activate(activation, project(hidden, std::string(names_.hidden))), std::string(names_.hidden_norm));
         const Tensor rows = config_.tied ? words() : weight_(std::string(names_.decoder) + ".weight");
-        return linear(x, transpose(rows, {1, 0}), weight_(std::string(names_.decoder_bias)));
+        return linear(x, transpose(rows, {1, 0}), weight_(names_.bias_of_decoder(config_)));
     }
 
     std::pair<std::string, Tensor> head(const Tensor& hidden) const {

@@ -89,6 +89,10 @@ const EncoderNames& EncoderNames::of(EncoderType type) {
 
 std::string EncoderNames::under_prefix(std::string_view name) const { return std::string(prefix) + std::string(name); }
 
+std::string EncoderNames::bias_of_decoder(const EncoderConfig& config) const {
+    return config.tied ? std::string(decoder_bias) : std::string(decoder) + ".bias";
+}
+
 std::string EncoderNames::layer(const EncoderConfig& config, std::int64_t layer, std::int64_t inner_layer) const {
     if (config.type == EncoderType::distilbert) return under_prefix("transformer.layer.") + std::to_string(layer) + '.';
     if (config.type != EncoderType::albert) return under_prefix("encoder.layer.") + std::to_string(layer) + '.';

@@ -23,6 +23,9 @@ struct EncoderNames {
     static const EncoderNames& of(EncoderType type);
     /// A name under the prefix: `bert.embeddings.LayerNorm`.
     std::string under_prefix(std::string_view name) const;
+    /// The bias of the product with the words. A product that is not tied has one of its own beside `decoder_bias`,
+    /// which is then not used.
+    std::string bias_of_decoder(const EncoderConfig& config) const;
     /// The prefix of the tensors of a layer and, of ALBERT, of an inner layer: `bert.encoder.layer.3.`
     std::string layer(const EncoderConfig& config, std::int64_t layer, std::int64_t inner_layer) const;
 };

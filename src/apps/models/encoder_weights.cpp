@@ -1,6 +1,6 @@
 #include "apps/models/encoder_check.hpp"
 #include "apps/models/encoder_names.hpp"
-#include "apps/models/gguf_names.hpp"
+#include "apps/models/model_file.hpp"
 
 #include <utility>
 
@@ -78,8 +78,8 @@ private:
             case EncoderHead::masked: break;
         }
         const std::int64_t narrow = table_width(config_);
-        add(std::string(names_.decoder_bias), {config_.vocabulary});
-        if (const std::string other = std::string(names_.decoder) + ".bias"; other != names_.decoder_bias)
+        add(names_.bias_of_decoder(config_), {config_.vocabulary});
+        if (const std::string other = std::string(names_.decoder) + ".bias"; other != specs_.back().name)
             specs_.back().tied_names = {other};
         add_linear(std::string(names_.hidden), narrow, width);
         add_norm(std::string(names_.hidden_norm), narrow);
@@ -100,10 +100,7 @@ std::vector<WeightSpec> encoder_weights(const EncoderConfig& config) {
 
 std::vector<WeightSpec> encoder_weights(const EncoderConfig& config, const std::filesystem::path& model) {
     std::vector<WeightSpec> weights = encoder_weights(config);
-    if (is_gguf(model))
-        find_weights(weights, Gguf::open(model), encoder_gguf_names(config.type));
-    else
-        find_weights(weights, Safetensors::open(model), std::string(EncoderNames::of(config.type).prefix), model);
+    ModelFile(model).find(weights, std::string(EncoderNames::of(config.type).prefix), encoder_gguf_names(config.type));
     return weights;
 }
 

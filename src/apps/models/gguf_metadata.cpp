@@ -1,7 +1,10 @@
-#include "apps/models/gguf_names.hpp"
+#include "apps/models/blocks.hpp"
+#include "apps/models/model_file.hpp"
 #include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
+#include "cairn/models/llama.hpp"
 
+#include <cmath>
 #include <optional>
 
 /// Configurations and the tokenizer from the metadata of GGUF files.
@@ -29,6 +32,18 @@ std::int64_t token_types_of(const Gguf& file) {
         if (tensor.name == "token_types.weight" && !tensor.shape.empty())
             return tensor.shape.size() == 1 ? 1 : tensor.shape[0];
     return 0;
+}
+
+/// The elements of a tensor of f32.
+std::vector<double> floats_of(const Gguf& file, const std::string& name) {
+    const InputView view = file.view(name);
+    std::vector<double> values;
+    if (view.dtype == DType::f32 && view.shape.size() == 1)
+        values.assign(static_cast<const float*>(view.data), static_cast<const float*>(view.data) + view.shape[0]);
+    if (view.release != nullptr) view.release(view.owner);
+    if (values.empty())
+        throw Error(ErrorKind::file, "gguf", file.path().string() + ": " + name + " is no vector of f32");
+    return values;
 }
 
 /// The sizes that every transformer has, from the keys under its architecture's name.
@@ -79,6 +94,56 @@ EncoderConfig EncoderConfig::read(const Gguf& file) {
     config.head = pooling == 0 ? EncoderHead::none : EncoderHead::pooling;
     config.pooling = pooling == 2 ? Pooling::first : Pooling::mean;
     config.normalizes = pooling != 0;
+    return config;
+}
+
+LlamaConfig LlamaConfig::read(const Gguf& file) {
+    const std::string architecture = file.text("general.architecture");
+    const bool is_gemma = architecture == "gemma3", is_qwen2 = architecture == "qwen2",
+               is_qwen3 = architecture == "qwen3";
+    const auto unsupported = [&](const std::string& what) {
+        throw Error(ErrorKind::unsupported, "gguf", file.path().string() + ": " + what);
+    };
+    if (!is_gemma && !is_qwen2 && !is_qwen3 && architecture != "llama")
+        unsupported("the architecture is " + architecture + ", expected one of llama, qwen2, qwen3, gemma3");
+    const auto key = [&](const char* name) { return architecture + '.' + name; };
+    const auto integer = [&](const char* name, std::int64_t otherwise) {
+        return file.has(key(name)) ? file.integer(key(name)) : otherwise;
+    };
+    const auto number = [&](const char* name, double otherwise) {
+        return file.has(key(name)) ? file.number(key(name)) : otherwise;
+    };
+    auto config = sizes_of<LlamaConfig>(file, architecture);
+    check_sizes(architecture, {{"heads", config.heads}, {"layers", config.layers}});
+    config.key_heads = integer("attention.head_count_kv", config.heads);
+    config.head_width = integer("attention.key_length", config.width / config.heads);
+    config.inner = file.integer(key("feed_forward_length"));
+    config.norm_epsilon = file.number(key("attention.layer_norm_rms_epsilon"));
+    config.tied = !file.contains("output.weight");
+    config.has_qkv_bias = file.contains("blk.0.attn_q.bias");
+    config.has_output_bias = file.contains("blk.0.attn_output.bias");
+    config.has_head_norms = is_gemma || is_qwen3;
+    config.has_post_norms = is_gemma;
+    config.rope_base = number("rope.freq_base", 10000);
+    if (integer("expert_count", 0) != 0) unsupported("a mixture of experts is not supported");
+    if (integer("attention.value_length", config.head_width) != config.head_width ||
+        integer("rope.dimension_count", config.head_width) != config.head_width)
+        unsupported("heads of keys, of values and their rotated part must have one width");
+    const std::string scaling = file.has(key("rope.scaling.type")) ? file.text(key("rope.scaling.type")) : "none";
+    if (scaling != "none" && scaling != "linear")
+        unsupported("rotary scaling of type " + scaling + " is not supported");
+    if (file.contains("rope_freqs.weight")) config.rope_factors = floats_of(file, "rope_freqs.weight");
+    if (scaling == "linear")
+        config.rope_factors.assign(static_cast<std::size_t>(config.head_width / 2), number("rope.scaling.factor", 1));
+    if (!is_gemma) return config;
+    config.activation = "gelu_pytorch_tanh";
+    config.embedding_scale = std::sqrt(static_cast<double>(config.width));
+    // llama.cpp knows the model of 27 billion parameters, whose scale is not that of its heads, by its layers.
+    if (config.layers == 62)
+        config.attention_scale = std::sqrt(static_cast<double>(config.heads) / static_cast<double>(config.width));
+    config.window = integer("attention.sliding_window", 512);
+    config.local_rope_base = number("rope.freq_base_swa", 10000);
+    for (std::int64_t layer = 0; layer < config.layers; ++layer) config.is_local.push_back((layer + 1) % 6 != 0);
     return config;
 }
 

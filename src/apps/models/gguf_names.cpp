@@ -1,11 +1,11 @@
-#include "apps/models/gguf_names.hpp"
-
 #include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -111,6 +111,26 @@ Found find(const std::string& name, std::span<const GgufName> names) {
     throw Error(ErrorKind::argument, "weights", "there is no name for " + name + " in GGUF files");
 }
 
+/// A copy with the rows of each head in order, which are interleaved in the view. Releases the view.
+InputView in_order(const InputView& view, std::int64_t heads) {
+    std::size_t bytes = size_of(view.dtype);
+    for (std::size_t axis = 1; axis < view.shape.size(); ++axis) bytes *= static_cast<std::size_t>(view.shape[axis]);
+    const auto rows = static_cast<std::size_t>(view.shape[0]), width = rows / static_cast<std::size_t>(heads);
+    auto ordered = std::make_unique<std::vector<std::byte>>(rows * bytes);
+    const auto* from = static_cast<const std::byte*>(view.data);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::size_t head = row / width, at = row % width;
+        const std::size_t to = head * width + at % 2 * (width / 2) + at / 2;
+        std::memcpy(ordered->data() + to * bytes, from + row * bytes, bytes);
+    }
+    if (view.release != nullptr) view.release(view.owner);
+    InputView result = view;
+    result.data = ordered->data();
+    result.owner = ordered.release();
+    result.release = [](void* owner) { delete static_cast<std::vector<std::byte>*>(owner); };
+    return result;
+}
+
 std::string shape_text(std::vector<std::int64_t> sizes, bool is_reversed) {
     if (is_reversed) std::reverse(sizes.begin(), sizes.end());
     return to_string(Shape(sizes.begin(), sizes.end()));
@@ -118,21 +138,10 @@ std::string shape_text(std::vector<std::int64_t> sizes, bool is_reversed) {
 
 }  // namespace
 
-bool is_gguf(const std::filesystem::path& path) { return path.extension() == ".gguf"; }
-
 std::span<const GgufName> gpt2_gguf_names() { return gpt2_names; }
 std::span<const GgufName> encoder_gguf_names(EncoderType type) {
     if (type == EncoderType::distilbert) return distilbert_names;
     return bert_names;
-}
-
-std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config, const std::filesystem::path& model) {
-    std::vector<WeightSpec> weights = gpt2_weights(config);
-    if (is_gguf(model))
-        find_weights(weights, Gguf::open(model), gpt2_names);
-    else
-        find_weights(weights, Safetensors::open(model), "transformer.", model);
-    return weights;
 }
 
 std::string gguf_name(const std::string& name, std::span<const GgufName> names) { return find(name, names).stored; }
@@ -178,11 +187,21 @@ void find_weights(std::vector<WeightSpec>& wanted, const Gguf& file, std::span<c
 }
 
 WeightSource stored_weights(const std::vector<WeightSpec>& weights, const Gguf& file, std::span<const GgufName> names) {
-    std::map<std::string, std::string, std::less<>> stored;
-    for (const WeightSpec& weight : weights) stored.emplace(weight.name, gguf_name(weight.name, names));
+    struct Stored {
+        std::string name;
+        std::int64_t interleaved_heads;
+    };
+    std::map<std::string, Stored, std::less<>> stored;
+    for (const WeightSpec& weight : weights) {
+        const auto [row, name] = find(weight.name, names);
+        stored.emplace(weight.name, Stored{name, row->is_interleaved ? weight.heads : 0});
+    }
     return [stored = std::move(stored), source = file.source()](std::string_view name) {
         const auto found = stored.find(name);
-        return source(found == stored.end() ? name : std::string_view(found->second));
+        if (found == stored.end()) return source(name);
+        const InputView view = source(found->second.name);
+        const std::int64_t heads = found->second.interleaved_heads;
+        return heads == 0 || view.data == nullptr ? view : in_order(view, heads);
     };
 }
 

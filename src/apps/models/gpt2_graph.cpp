@@ -1,9 +1,9 @@
 #include "apps/models/blocks.hpp"
 #include "apps/models/config_file.hpp"
+#include "apps/models/decoder_graph.hpp"
 #include "cairn/models/gpt2.hpp"
 
 #include <cmath>
-#include <optional>
 
 namespace cairn::inline v0::models {
 namespace {
@@ -15,25 +15,19 @@ Tensor named(const Tensor& value, std::int64_t layer, const std::string& what) {
     return name(value, "layer " + std::to_string(layer) + ' ' + what);
 }
 
-/// Self-attention over the cache: appends the new keys and values; each query attends to all positions before it.
-Tensor self_attention(Graph& g, const Tensor& x, std::int64_t layer, const Dim& past, std::int64_t capacity,
-                      const Tensor& key_mask, const Gpt2Config& config, const WeightTable& weight) {
+/// Self-attention over the cache, and its output projection.
+Tensor self_attention(DecoderGraph& decoder, const Tensor& x, std::int64_t layer, const Gpt2Config& config,
+                      const WeightTable& weight) {
     const std::string name = block_prefix(layer) + "attn.";
     const Tensor qkv = named(linear(x, weight(name + "c_attn.weight"), weight(name + "c_attn.bias")), layer, "qkv");
     const auto part = [&](std::int64_t i) {
         return split_heads(slice(qkv, -1, i * config.width, (i + 1) * config.width), config.heads);
     };
-    const std::int64_t head_width = config.width / config.heads;
-    const Shape live{x.dim(0), config.heads, past, head_width};
-    State keys = g.state("keys." + std::to_string(layer), DType::f32, live, 2, capacity);
-    State values = g.state("values." + std::to_string(layer), DType::f32, live, 2, capacity);
     AttentionOptions options;
-    options.causal = true;
-    options.scale = (config.scale_attention ? 1 / std::sqrt(static_cast<double>(head_width)) : 1) /
+    const auto head_width = static_cast<double>(config.width / config.heads);
+    options.scale = (config.scale_attention ? 1 / std::sqrt(head_width) : 1) /
                     (config.scale_by_layer ? static_cast<double>(layer + 1) : 1);
-    const Tensor all_keys = keys.append(part(1)), all_values = values.append(part(2));
-    const Tensor seen = key_mask.empty() ? attention(part(0), all_keys, all_values, options)
-                                         : attention(part(0), all_keys, all_values, key_mask, options);
+    const Tensor seen = decoder.attend(layer, part(0), part(1), part(2), options);
     return linear(merge_heads(named(seen, layer, "attention")), weight(name + "c_proj.weight"),
                   weight(name + "c_proj.bias"));
 }
@@ -81,41 +75,20 @@ std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config) {
     return weights;
 }
 
-Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const Gpt2Options& options) {
+Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const DecoderOptions& options) {
     check(config);
-    const std::int64_t capacity = options.capacity == 0 ? config.positions : options.capacity;
-    if (capacity < 1 || capacity > config.positions)
-        throw Error(ErrorKind::argument, "gpt2",
-                    "capacity must be in 1.." + std::to_string(config.positions) + ", got " + std::to_string(capacity));
-    if (options.max_batch < 1) throw Error(ErrorKind::argument, "gpt2", "max_batch must be at least 1");
-    if (options.greedy && (options.max_batch > 1 || options.logits != Logits::last))
-        throw Error(ErrorKind::argument, "gpt2", "greedy needs one row and the last position's logits");
-    Graph g("gpt2");
-    const WeightTable weight(g, weights);
-    const Dim batch = g.symbol("B", 1, options.max_batch), tokens = g.symbol("T", 1, capacity),
-              past = g.symbol("past", 0, capacity - 1);
-    Tensor ids = g.input("ids", DType::i32, {batch, tokens});
-    std::optional<State> text;
-    if (options.greedy) {
-        const Dim written = g.symbol("written", 1, capacity);
-        text.emplace(g.state("text", DType::i32, {batch, written}, 1, capacity + 1));
-        ids = where(ids < 0, slice(text->read(), 1, written - 1, written), ids);
-    }
-    Tensor position = reshape(iota(g, tokens, DType::i32, past), {1, tokens}), key_mask;
-    if (options.max_batch > 1) {
-        const Tensor start = reshape(g.input("start", DType::i32, {batch}), {batch, 1});
-        position = max(position - start, 0);
-        key_mask = reshape(iota(g, past + tokens), {1, past + tokens}) >= start;
-    }
+    DecoderGraph decoder("gpt2", config.positions, options);
+    const WeightTable weight(decoder.graph(), weights);
     const Tensor table = weight("transformer.wte.weight");
-    Tensor x = name(embedding(table, ids) + embedding(weight("transformer.wpe.weight"), position), "embeddings");
+    Tensor x = name(embedding(table, decoder.ids()) + embedding(weight("transformer.wpe.weight"), decoder.positions()),
+                    "embeddings");
     const auto norm = [&](const Tensor& value, const std::string& name) {
         return layer_norm(value, weight(name + ".weight"), weight(name + ".bias"), config.layer_norm_epsilon);
     };
     for (std::int64_t layer = 0; layer < config.layers; ++layer) {
         const std::string prefix = block_prefix(layer);
-        x = named(x + self_attention(g, norm(x, prefix + "ln_1"), layer, past, capacity, key_mask, config, weight),
-                  layer, "attention residual");
+        x = named(x + self_attention(decoder, norm(x, prefix + "ln_1"), layer, config, weight), layer,
+                  "attention residual");
         const Tensor h = activate(
             config.activation,
             linear(norm(x, prefix + "ln_2"), weight(prefix + "mlp.c_fc.weight"), weight(prefix + "mlp.c_fc.bias")));
@@ -123,18 +96,8 @@ Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weight
                        weight(prefix + "mlp.c_proj.bias"));
         x = named(x, layer, "feed-forward residual");
     }
-    if (options.logits == Logits::last) x = reshape(slice(x, 1, tokens - 1, tokens), {batch, config.width});
-    x = norm(x, "transformer.ln_f");
-    const Tensor head = config.tied ? table : weight("lm_head.weight");
-    const Tensor logits = name(linear(x, transpose(head, {1, 0})), "logits");
-    if (!text) {
-        g.output("logits", logits);
-        return g;
-    }
-    const Tensor next = name(reshape(argmax(logits, -1), {batch, 1}), "next");
-    text->append(next);
-    g.output("next", next);
-    return g;
+    x = norm(decoder.with_logits(x), "transformer.ln_f");
+    return decoder.finished(linear(x, transpose(config.tied ? table : weight("lm_head.weight"), {1, 0})));
 }
 
 Gpt2Config Gpt2Config::read(const std::filesystem::path& config_json) {

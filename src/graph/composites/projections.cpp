@@ -2,6 +2,8 @@
 #include "graph/composites/typed_name.hpp"
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 namespace cairn::inline v0 {
 
@@ -27,26 +29,30 @@ Tensor embedding(const Operand& table, const Operand& ids) {
     return gather(table, ids, 0);
 }
 
-Tensor rope(const Operand& x, const Operand& positions, double base) {
-    const CompositeScope scope("rope", x);
+namespace {
+
+/// The size of the axis that a rotary embedding rotates, half of it the first elements of pairs.
+std::int64_t rotated_size(const CompositeScope& scope, const Operand& x) {
     const Tensor& tensor = x.tensor();
     if (tensor.rank() < 2 || !is_float(tensor.dtype()))
         scope.fail("x must be a float with two axes or more: " + typed_name("x", tensor));
     const Dim last = tensor.dim(-1);
     if (!last.is_constant() || last.constant() % 2 != 0)
         scope.fail("the last axis must have a constant even size: " + typed_name("x", tensor));
-    if (!(base > 0)) scope.fail("base must be above 0");
+    return last.constant();
+}
+
+Tensor rotate(const CompositeScope& scope, const Operand& x, const Operand& positions,
+              const std::vector<double>& frequencies) {
+    const Tensor& tensor = x.tensor();
     if (positions.is_scalar() || positions.tensor().empty()) scope.fail("positions must be a Tensor");
     if (positions.tensor().dtype() != DType::i32 && positions.tensor().dtype() != DType::i64)
         scope.fail("positions must be i32 or i64: " + typed_name("positions", positions));
 
-    const std::int64_t size = last.constant(), half = size / 2;
-    std::vector<double> frequencies;
-    for (std::int64_t i = 0; i < size; ++i)
-        frequencies.push_back(std::pow(base, -2.0 * static_cast<double>(i % half) / static_cast<double>(size)));
+    const auto size = static_cast<std::int64_t>(frequencies.size()), half = size / 2;
     // Angles grow with the position: 16-bit floats cannot represent them.
     const DType wide = tensor.dtype() == DType::f64 ? DType::f64 : DType::f32;
-    const Tensor table = Graph(tensor.graph()).constant(wide, {last}, frequencies);
+    const Tensor table = Graph(tensor.graph()).constant(wide, {size}, frequencies);
     const Tensor angles = unsqueeze(cast(positions, wide), -1) * table;
     const auto narrow = [&](const Tensor& wave) {
         return wave.dtype() == tensor.dtype() ? wave : cast(wave, tensor.dtype());
@@ -59,6 +65,31 @@ Tensor rope(const Operand& x, const Operand& positions, double base) {
         scope.fail("positions must be [T] or [..., T]: " + typed_name("x", tensor) + ", " +
                    typed_name("positions", positions));
     return result;
+}
+
+}  // namespace
+
+Tensor rope(const Operand& x, const Operand& positions, double base) {
+    const CompositeScope scope("rope", x);
+    const std::int64_t size = rotated_size(scope, x), half = size / 2;
+    if (!(base > 0)) scope.fail("base must be above 0");
+    std::vector<double> frequencies;
+    for (std::int64_t i = 0; i < size; ++i)
+        frequencies.push_back(std::pow(base, -2.0 * static_cast<double>(i % half) / static_cast<double>(size)));
+    return rotate(scope, x, positions, frequencies);
+}
+
+Tensor rope(const Operand& x, const Operand& positions, std::span<const double> frequencies) {
+    const CompositeScope scope("rope", x);
+    const std::int64_t size = rotated_size(scope, x);
+    if (static_cast<std::int64_t>(frequencies.size()) != size / 2)
+        scope.fail(std::to_string(frequencies.size()) +
+                   " frequencies, expected one for each pair of elements: " + typed_name("x", x));
+    std::vector<double> both(frequencies.begin(), frequencies.end());
+    both.insert(both.end(), frequencies.begin(), frequencies.end());
+    for (const double frequency : both)
+        if (!std::isfinite(frequency)) scope.fail("frequencies must be finite");
+    return rotate(scope, x, positions, both);
 }
 
 }  // namespace cairn::inline v0

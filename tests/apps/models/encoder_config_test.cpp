@@ -16,60 +16,60 @@ using nlohmann::json;
 using test::refused;
 using test::TempFolder;
 
-json bert() {
+json bert_config() {
     return {{"model_type", "bert"},   {"architectures", {"BertModel"}},
             {"vocab_size", 30},       {"max_position_embeddings", 16},
             {"hidden_size", 12},      {"num_attention_heads", 3},
             {"num_hidden_layers", 4}, {"intermediate_size", 20}};
 }
 
-json with(const json& changes) {
-    json config = bert();
+json bert_with(const json& changes) {
+    json config = bert_config();
     config.update(changes);
     return config;
 }
 
-EncoderConfig read(const json& config) {
+EncoderConfig read_encoder(const json& config) {
     const TempFolder folder;
     return EncoderConfig::read(folder.write("config.json", config.dump()));
 }
 
 TEST(EncoderConfig, EntriesThatAreAbsentHaveTheDefaultsOfTheModel) {
-    const EncoderConfig of_bert = read(bert());
+    const EncoderConfig of_bert = read_encoder(bert_config());
     EXPECT_EQ(of_bert.type, EncoderType::bert);
     EXPECT_EQ(of_bert.token_types, 2);
     EXPECT_EQ(of_bert.padding_id, 0);
     EXPECT_EQ(of_bert.activation, "gelu");
     EXPECT_EQ(of_bert.longest(), 16);
-    const EncoderConfig roberta = read(with({{"model_type", "roberta"}, {"type_vocab_size", 1}}));
+    const EncoderConfig roberta = read_encoder(bert_with({{"model_type", "roberta"}, {"type_vocab_size", 1}}));
     EXPECT_EQ(roberta.padding_id, 1);
     EXPECT_EQ(roberta.longest(), 14);
     EXPECT_EQ(roberta.token_types, 1);
-    const EncoderConfig albert = read(with({{"model_type", "albert"}, {"num_hidden_groups", 2}}));
+    const EncoderConfig albert = read_encoder(bert_with({{"model_type", "albert"}, {"num_hidden_groups", 2}}));
     EXPECT_EQ(albert.activation, "gelu_new");
     EXPECT_EQ(albert.embedding_width, 128);
     EXPECT_EQ(albert.groups, 2);
     EXPECT_EQ(albert.inner_layers, 1);
-    EXPECT_EQ(read(with({{"model_type", "camembert"}})).type, EncoderType::roberta);
-    EXPECT_EQ(read(with({{"pad_token_id", nullptr}})).padding_id, 0);
+    EXPECT_EQ(read_encoder(bert_with({{"model_type", "camembert"}})).type, EncoderType::roberta);
+    EXPECT_EQ(read_encoder(bert_with({{"pad_token_id", nullptr}})).padding_id, 0);
 }
 
 TEST(EncoderConfig, TheClassNamesTheHead) {
-    const auto head = [](const char* name) { return read(with({{"architectures", {name}}})).head; };
+    const auto head = [](const char* name) { return read_encoder(bert_with({{"architectures", {name}}})).head; };
     EXPECT_EQ(head("BertModel"), EncoderHead::none);
     EXPECT_EQ(head("BertForSequenceClassification"), EncoderHead::sequence);
     EXPECT_EQ(head("BertForTokenClassification"), EncoderHead::token);
     EXPECT_EQ(head("BertForQuestionAnswering"), EncoderHead::question);
     EXPECT_EQ(head("BertForMaskedLM"), EncoderHead::masked);
     EXPECT_EQ(head("BertForPreTraining"), EncoderHead::masked);
-    EXPECT_EQ(read(with({{"architectures", nullptr}})).head, EncoderHead::none);
+    EXPECT_EQ(read_encoder(bert_with({{"architectures", nullptr}})).head, EncoderHead::none);
     EXPECT_THAT([&] { head("BertForMultipleChoice"); },
                 refused("the head of BertForMultipleChoice is not supported", ErrorKind::unsupported));
 }
 
 TEST(EncoderConfig, WhatIsNotSupportedIsNamed) {
     const auto expect = [](const json& changes, const std::string& what, ErrorKind kind = ErrorKind::unsupported) {
-        EXPECT_THAT([&] { read(with(changes)); }, refused(what, kind));
+        EXPECT_THAT([&] { read_encoder(bert_with(changes)); }, refused(what, kind));
     };
     expect({{"model_type", "mpnet"}},
            "model_type is \"mpnet\", expected one of bert, roberta, xlm-roberta, camembert, distilbert, albert");
@@ -118,7 +118,7 @@ protected:
     EncoderConfig read(const json& modules, const json& pooling) {
         folder.write("modules.json", modules.dump());
         folder.write("1_Pooling/config.json", pooling.dump());
-        return EncoderConfig::read(folder.write("config.json", bert().dump()));
+        return EncoderConfig::read(folder.write("config.json", bert_config().dump()));
     }
     void expect(const json& modules, const json& pooling, const std::string& what,
                 ErrorKind kind = ErrorKind::unsupported) {

@@ -1,4 +1,3 @@
-#include "apps/models/gguf_names.hpp"
 #include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 #include "graph/types/half.hpp"

@@ -169,7 +169,7 @@ TEST(Gpt2, GenerateRefusesWhatItCannotDo) {
     EXPECT_THAT(message([] { gpt2_graph({}, gpt2_weights({}), {.max_batch = 2, .greedy = true}); }),
                 testing::HasSubstr("greedy needs one row"));
     Gpt2 plain = Gpt2::load(model_folder("shakespeare-gpt2"), Context());
-    EXPECT_THAT(message([&] { plain.generate(ids, 1); }), testing::HasSubstr("Gpt2Options::greedy"));
+    EXPECT_THAT(message([&] { plain.generate(ids, 1); }), testing::HasSubstr("DecoderOptions::greedy"));
 }
 
 TEST(Gpt2, EachStageCanBeSwitchedOff) {

