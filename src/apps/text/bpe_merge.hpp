@@ -44,7 +44,7 @@ class BpeMerger {
 public:
     explicit BpeMerger(const MergeTable& table) : table_(&table) {}
 
-    /// Merges `word` in place and returns the number of pairs popped from the heap.
+    /// Merges `word` in place, leaves out ids below 0, and returns the number of pairs popped from the heap.
     std::size_t merge(std::vector<std::int32_t>& word);
 
 private:

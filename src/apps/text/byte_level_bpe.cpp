@@ -2,32 +2,39 @@
 
 #include "apps/text/byte_alphabet.hpp"
 #include "apps/text/file_errors.hpp"
-#include "apps/text/gpt2_pre_tokenizer.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace cairn::inline v0::text {
+namespace {
+
+constexpr std::int32_t no_token = -1;  // of a byte; BpeMerger leaves it out
+
+}  // namespace
 
 ByteLevelBpe::ByteLevelBpe(const BpeParts& parts)
     : table_(parts),
       added_(table_.added()),
       add_prefix_space_(parts.add_prefix_space),
+      word_rule_(parts.word_rule),
+      ignores_merges_(parts.ignores_merges),
       template_processor_(parts.template_tokens, table_.vocabulary(), parts.source),
       model_max_length_(parts.model_max_length) {
     const Vocabulary& vocabulary = table_.vocabulary();
-    const ByteAlphabet alphabet;
     for (unsigned byte = 0; byte < 256; ++byte) {
-        const auto id = vocabulary.find(alphabet.character(static_cast<unsigned char>(byte)));
-        if (!id)
+        const auto id = vocabulary.find(alphabet_.character(static_cast<unsigned char>(byte)));
+        if (!id && !parts.may_lack_bytes)
             throw_bad_file(parts.source, "byte " + std::to_string(byte) + ", spelled " +
-                                             quoted_name(alphabet.character(static_cast<unsigned char>(byte))) +
+                                             quoted_name(alphabet_.character(static_cast<unsigned char>(byte))) +
                                              ", has no token: a byte-level vocabulary needs all 256");
-        byte_ids_[byte] = *id;
+        byte_ids_[byte] = id.value_or(no_token);
     }
     bytes_.reserve(vocabulary.size());
     for (std::size_t id = 0; id < vocabulary.size(); ++id) {
         const std::string& token = vocabulary.token(static_cast<std::int32_t>(id));
-        bytes_.push_back(alphabet.bytes_of(token).value_or(token));
+        bytes_.push_back(alphabet_.bytes_of(token).value_or(token));
+        longest_token_ = std::max(longest_token_, bytes_.back().size());
     }
     for (const AddedToken& token : table_.added()) bytes_[static_cast<std::size_t>(token.id)] = token.content;
     read_merges(parts);
@@ -53,6 +60,14 @@ void ByteLevelBpe::read_merges(const BpeParts& parts) {
     }
 }
 
+std::optional<std::int32_t> ByteLevelBpe::whole_word(std::string_view word) const {
+    // Longer words than all tokens need no look-up, which keeps a long text linear.
+    if (word.size() > longest_token_) return std::nullopt;
+    std::string token;
+    for (const char byte : word) token += alphabet_.character(static_cast<unsigned char>(byte));
+    return table_.vocabulary().find(token);
+}
+
 void ByteLevelBpe::encode_plain(std::string_view text, BpeMerger& merger, std::vector<std::int32_t>& ids) const {
     std::string with_space;
     if (add_prefix_space_ && !text.starts_with(' ')) {
@@ -61,10 +76,14 @@ void ByteLevelBpe::encode_plain(std::string_view text, BpeMerger& merger, std::v
     }
     std::vector<std::int32_t> word;
     while (!text.empty()) {
-        const std::size_t length = gpt2_word_length(text);
+        const std::size_t length = word_length(text, word_rule_);
         word.clear();
-        for (const char byte : text.substr(0, length)) word.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
-        merger.merge(word);
+        if (const auto whole = ignores_merges_ ? whole_word(text.substr(0, length)) : std::nullopt) {
+            word.push_back(*whole);
+        } else {
+            for (const char byte : text.substr(0, length)) word.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
+            merger.merge(word);
+        }
         ids.insert(ids.end(), word.begin(), word.end());
         text.remove_prefix(length);
     }

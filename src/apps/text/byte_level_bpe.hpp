@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/text/bpe_merge.hpp"
+#include "apps/text/byte_alphabet.hpp"
 #include "apps/text/template_processor.hpp"
 #include "apps/text/tokenizer_parts.hpp"
 #include "cairn/text/tokenizer.hpp"
@@ -11,12 +12,12 @@
 
 namespace cairn::inline v0::text {
 
-/// GPT-2's tokenizer: splits text into words by gpt2_word_length() and merges the bytes of each word by rank. Lossless:
-/// each byte has a token, so decode restores any bytes.
+/// The tokenizer of GPT-2 and of many later models: splits text into words by word_length() and merges the bytes of
+/// each word by rank. Lossless where each byte has a token: decode restores any bytes.
 class ByteLevelBpe final : public Tokenizer {
 public:
-    /// Throws Error (file) for a byte without a token, a repeated merge, a merge of unknown tokens, or template tokens
-    /// that are unknown.
+    /// Throws Error (file) for a byte without a token (unless the files may lack some), a repeated merge, a merge of
+    /// unknown tokens, or template tokens that are unknown.
     explicit ByteLevelBpe(const BpeParts& parts);
 
     std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options) const override;
@@ -30,6 +31,8 @@ public:
     std::optional<std::size_t> model_max_length() const noexcept override { return model_max_length_; }
 
 private:
+    /// The token that a word is by itself.
+    std::optional<std::int32_t> whole_word(std::string_view word) const;
     void read_merges(const BpeParts& parts);
     std::vector<std::int32_t> encode_segments(std::string_view text, bool parse_special) const;
     void encode_plain(std::string_view text, BpeMerger& merger, std::vector<std::int32_t>& ids) const;
@@ -39,7 +42,11 @@ private:
     MergeTable merges_;
     std::array<std::int32_t, 256> byte_ids_;
     std::vector<std::string> bytes_;  // the bytes that each id decodes to
+    ByteAlphabet alphabet_;
+    std::size_t longest_token_ = 0;  // in bytes
     bool add_prefix_space_;
+    WordRule word_rule_;
+    bool ignores_merges_;
     TemplateProcessor template_processor_;
     std::optional<std::size_t> model_max_length_;
 };

@@ -53,10 +53,14 @@ void read_tokens(const GgufVocabulary& vocabulary, TokenizerParts& parts, const 
 }
 
 std::unique_ptr<Tokenizer> make_bpe(const GgufVocabulary& vocabulary) {
-    if (!vocabulary.pre.empty() && vocabulary.pre != "gpt-2")
+    const std::optional<WordRule> rule = word_rule_named(vocabulary.pre.empty() ? "gpt-2" : vocabulary.pre);
+    if (!rule)
         throw_unsupported_file(vocabulary.source,
                                "text that is split as " + quoted_name(vocabulary.pre) + " is not supported");
     BpeParts parts;
+    parts.word_rule = *rule;
+    parts.may_lack_bytes = true;
+    parts.ignores_merges = *rule == WordRule::llama3;
     read_tokens(vocabulary, parts, [&](std::size_t id) { return vocabulary.tokens[id]; });
     parts.merges_source = vocabulary.source;
     for (const std::string& merge : vocabulary.merges) parts.merges.push_back(merge_pair(merge, vocabulary.source));

@@ -3,6 +3,7 @@
 #include "apps/text/added_tokens.hpp"
 #include "apps/text/template_processor.hpp"
 #include "apps/text/vocabulary.hpp"
+#include "apps/text/word_length.hpp"
 #include "cairn/text/tokenizer.hpp"
 
 #include <cstdint>
@@ -31,6 +32,9 @@ struct BpeParts : TokenizerParts {
     std::vector<std::pair<std::string, std::string>> merges;  ///< in descending priority
     std::string merges_source;
     bool add_prefix_space = false;
+    bool may_lack_bytes = false;  ///< a byte without a token is left out of the ids, as llama.cpp does
+    WordRule word_rule = WordRule::gpt2;
+    bool ignores_merges = false;  ///< a word that is a token is not merged from its bytes
 };
 
 /// Data of BERT WordPiece, with the defaults of bert-base-uncased.

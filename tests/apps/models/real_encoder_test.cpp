@@ -39,6 +39,7 @@ TEST_P(RealEncoder, VectorsOfSentencesAreThoseOfTheReference) {
     EXPECT_TRUE(model.config().normalizes);
     const auto tokenizer = model_tokenizer(GetParam());
     const auto sentences = test::golden("minilm_sentences.json")["sentences"];
+    ASSERT_EQ(sentences.size(), 25U);
     std::vector<std::vector<std::int32_t>> rows;
     for (const auto& sentence : sentences) {
         rows.push_back(tokenizer->encode(sentence["text"].get<std::string>(),

@@ -51,6 +51,26 @@ TEST(GgufTokenizers, Gpt2GivesTheIdsOfItsFiles) {
     EXPECT_EQ(tokenizer->encode("<|endoftext|>", {.parse_special = false}).size(), 7U);
 }
 
+TEST(GgufTokenizers, AByteWithoutATokenIsLeftOut) {
+    GgufVocabulary vocabulary = gpt2_vocabulary();
+    vocabulary.tokens[37] = "[lacks F]";  // was `F`
+    std::erase_if(vocabulary.merges, [](const std::string& merge) { return merge.find('F') != merge.npos; });
+    const auto tokenizer = make_tokenizer(vocabulary);
+    EXPECT_EQ(tokenizer->encode("aFb"), (Ids{64, 65}));
+    EXPECT_EQ(tokenizer->encode("F").size(), 0U);
+}
+
+TEST(GgufTokenizers, Llama3TakesWordsThatAreTokensWithoutMerging) {
+    GgufVocabulary vocabulary = gpt2_vocabulary();
+    vocabulary.pre = "llama-bpe";
+    vocabulary.merges.clear();
+    const auto tokenizer = make_tokenizer(vocabulary);
+    EXPECT_EQ(tokenizer->encode("the"), (Ids{1169})) << "a token";
+    EXPECT_EQ(tokenizer->encode("thx").size(), 3U) << "no token, and nothing merges";
+    vocabulary.pre = "qwen2";
+    EXPECT_EQ(make_tokenizer(vocabulary)->encode("the").size(), 3U);
+}
+
 TEST(GgufTokenizers, BertGivesTheIdsOfItsFiles) {
     const auto tokenizer = make_tokenizer(bert_vocabulary());
     const auto golden = parse_json(tests_folder() / "golden/bert_tokenizer_cases.json");
@@ -94,8 +114,8 @@ TEST(GgufTokenizers, WhatIsWrongIsSaid) {
     };
     fault(ErrorKind::unsupported, "a tokenizer of the model 'llama' is not supported; supported are gpt2 and bert",
           [](GgufVocabulary& v) { v.model = "llama"; });
-    fault(ErrorKind::unsupported, "text that is split as 'qwen2' is not supported (m.gguf)",
-          [](GgufVocabulary& v) { v.pre = "qwen2"; });
+    fault(ErrorKind::unsupported, "text that is split as 'falcon' is not supported (m.gguf)",
+          [](GgufVocabulary& v) { v.pre = "falcon"; });
     fault(ErrorKind::file, "there are no tokens (m.gguf)", [](GgufVocabulary& v) { v.tokens.clear(); });
     fault(ErrorKind::file, "50257 tokens have 50256 types", [](GgufVocabulary& v) { v.types.pop_back(); });
     fault(ErrorKind::file, "the eos_token has the id 50257, but there are 50257 tokens",
