@@ -1,4 +1,4 @@
-// The snippets of docs/guide.md and docs/add_a_kernel.md print the output shown on the pages.
+// The snippets of docs/guide.md, docs/models.md and docs/add_a_kernel.md print the output shown on the pages.
 #include "tests/guide/snippets.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <sstream>
 
 void run_guide(const std::function<void()>& next);
+void run_models(const std::function<void()>& next);
 void run_add_a_kernel(const std::function<void()>& next);
 
 namespace cairn::guide {
@@ -49,6 +50,8 @@ TEST(Guide, PrintsTheDocumentedOutput) {
     expect_prints("docs/guide.md", run_guide, 10);
     std::filesystem::remove_all(std::filesystem::temp_directory_path() / "cairn_guide");
 }
+
+TEST(Models, PrintsTheDocumentedOutput) { expect_prints("docs/models.md", run_models, 2); }
 
 TEST(AddAKernel, PrintsTheDocumentedOutput) { expect_prints("docs/add_a_kernel.md", run_add_a_kernel, 2); }
 
