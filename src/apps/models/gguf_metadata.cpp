@@ -161,6 +161,7 @@ text::GgufVocabulary gguf_vocabulary(const Gguf& file) {
     if (file.has("tokenizer.ggml.pre")) vocabulary.pre = file.text("tokenizer.ggml.pre");
     vocabulary.tokens = file.texts("tokenizer.ggml.tokens");
     if (file.has("tokenizer.ggml.token_type")) vocabulary.types = file.integers("tokenizer.ggml.token_type");
+    if (file.has("tokenizer.ggml.scores")) vocabulary.scores = file.numbers("tokenizer.ggml.scores");
     if (file.has("tokenizer.ggml.merges")) vocabulary.merges = file.texts("tokenizer.ggml.merges");
     vocabulary.bos = id("tokenizer.ggml.bos_token_id");
     vocabulary.eos = id("tokenizer.ggml.eos_token_id");
@@ -169,9 +170,12 @@ text::GgufVocabulary gguf_vocabulary(const Gguf& file) {
     vocabulary.pad = id("tokenizer.ggml.padding_token_id");
     vocabulary.cls = id("tokenizer.ggml.cls_token_id");
     vocabulary.mask = id("tokenizer.ggml.mask_token_id");
-    const auto flag = [&](const char* key) { return file.has(key) && file.flag(key); };
+    const auto flag = [&](const char* key) {
+        return file.has(key) ? std::optional(file.flag(key)) : std::optional<bool>();
+    };
     vocabulary.add_bos = flag("tokenizer.ggml.add_bos_token");
     vocabulary.add_eos = flag("tokenizer.ggml.add_eos_token");
+    vocabulary.add_space_prefix = flag("tokenizer.ggml.add_space_prefix").value_or(true);
     return vocabulary;
 }
 

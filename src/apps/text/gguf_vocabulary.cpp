@@ -2,6 +2,7 @@
 
 #include "apps/text/byte_level_bpe.hpp"
 #include "apps/text/file_errors.hpp"
+#include "apps/text/score_bpe.hpp"
 #include "apps/text/vocabulary_files.hpp"
 #include "apps/text/word_piece.hpp"
 
@@ -10,7 +11,7 @@
 namespace cairn::inline v0::text {
 namespace {
 
-constexpr std::int64_t control = 3, user_defined = 4;
+constexpr std::int64_t control = 3, user_defined = 4, byte = 6;
 constexpr std::string_view begins_word = "\xE2\x96\x81";  // U+2581
 
 std::int64_t type_of(const GgufVocabulary& vocabulary, std::size_t id) {
@@ -52,6 +53,22 @@ void read_tokens(const GgufVocabulary& vocabulary, TokenizerParts& parts, const 
         if (token_of(vocabulary, role, id)) parts.special_names[role] = as_written(static_cast<std::size_t>(*id));
 }
 
+/// The tokens at the start and the end of texts, as the file asks for them.
+TemplateTokens template_of(const GgufVocabulary& vocabulary, const TokenizerParts& parts, bool adds_bos) {
+    const auto role = [&](bool is_added, const char* name) -> std::vector<std::string> {
+        if (!is_added) return {};
+        const auto found = parts.special_names.find(name);
+        if (found == parts.special_names.end())
+            throw_bad_file(vocabulary.source, std::string("add_") + name + " needs a " + name);
+        return {found->second};
+    };
+    const auto before = role(vocabulary.add_bos.value_or(adds_bos), "bos_token"),
+               after = role(vocabulary.add_eos.value_or(false), "eos_token");
+    std::vector<std::string> between = after;
+    between.insert(between.end(), before.begin(), before.end());
+    return {.before = before, .after = after, .pair_before = before, .between = between, .pair_after = after};
+}
+
 std::unique_ptr<Tokenizer> make_bpe(const GgufVocabulary& vocabulary) {
     const std::optional<WordRule> rule = word_rule_named(vocabulary.pre.empty() ? "gpt-2" : vocabulary.pre);
     if (!rule)
@@ -64,19 +81,30 @@ std::unique_ptr<Tokenizer> make_bpe(const GgufVocabulary& vocabulary) {
     read_tokens(vocabulary, parts, [&](std::size_t id) { return vocabulary.tokens[id]; });
     parts.merges_source = vocabulary.source;
     for (const std::string& merge : vocabulary.merges) parts.merges.push_back(merge_pair(merge, vocabulary.source));
-    const auto role = [&](bool is_added, const char* name) -> std::vector<std::string> {
-        if (!is_added) return {};
-        const auto found = parts.special_names.find(name);
-        if (found == parts.special_names.end())
-            throw_bad_file(vocabulary.source, std::string("add_") + name + " needs a " + name);
-        return {found->second};
-    };
-    const auto before = role(vocabulary.add_bos, "bos_token"), after = role(vocabulary.add_eos, "eos_token");
-    std::vector<std::string> between = after;
-    between.insert(between.end(), before.begin(), before.end());
-    parts.template_tokens = {
-        .before = before, .after = after, .pair_before = before, .between = between, .pair_after = after};
+    parts.template_tokens = template_of(vocabulary, parts, false);
     return std::make_unique<ByteLevelBpe>(parts);
+}
+
+/// The byte that a token `<0x0A>` stands for.
+int byte_of(const std::string& token, const std::string& source) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    const bool is_byte = token.size() == 6 && token.starts_with("<0x") && token.ends_with('>') &&
+                         digits.find(token[3]) != digits.npos && digits.find(token[4]) != digits.npos;
+    if (!is_byte) throw_bad_file(source, "expected a byte as <0x0A>, got " + quoted_name(token));
+    return static_cast<int>(digits.find(token[3]) * 16 + digits.find(token[4]));
+}
+
+std::unique_ptr<Tokenizer> make_score_bpe(const GgufVocabulary& vocabulary) {
+    ScoreBpeParts parts;
+    read_tokens(vocabulary, parts, [&](std::size_t id) { return vocabulary.tokens[id]; });
+    parts.scores = vocabulary.scores;
+    parts.add_space_prefix = vocabulary.add_space_prefix;
+    for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id)
+        parts.byte_of.push_back(type_of(vocabulary, id) == byte
+                                    ? std::optional(byte_of(vocabulary.tokens[id], vocabulary.source))
+                                    : std::nullopt);
+    parts.template_tokens = template_of(vocabulary, parts, vocabulary.bos.has_value());
+    return std::make_unique<ScoreBpe>(parts);
 }
 
 std::unique_ptr<Tokenizer> make_word_piece(const GgufVocabulary& vocabulary) {
@@ -109,8 +137,9 @@ std::unique_ptr<Tokenizer> make_word_piece(const GgufVocabulary& vocabulary) {
 std::unique_ptr<Tokenizer> make_tokenizer(const GgufVocabulary& vocabulary) {
     if (vocabulary.model == "gpt2") return make_bpe(vocabulary);
     if (vocabulary.model == "bert") return make_word_piece(vocabulary);
+    if (vocabulary.model == "llama") return make_score_bpe(vocabulary);
     throw_unsupported_file(vocabulary.source, "a tokenizer of the model " + quoted_name(vocabulary.model) +
-                                                  " is not supported; supported are gpt2 and bert");
+                                                  " is not supported; supported are gpt2, bert and llama");
 }
 
 }  // namespace cairn::inline v0::text

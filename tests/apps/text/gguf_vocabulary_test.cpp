@@ -112,8 +112,8 @@ TEST(GgufTokenizers, WhatIsWrongIsSaid) {
         damage(vocabulary);
         EXPECT_THAT(error_of([&] { make_tokenizer(vocabulary); }, kind), testing::HasSubstr(text));
     };
-    fault(ErrorKind::unsupported, "a tokenizer of the model 'llama' is not supported; supported are gpt2 and bert",
-          [](GgufVocabulary& v) { v.model = "llama"; });
+    fault(ErrorKind::unsupported, "a tokenizer of the model 't5' is not supported; supported are gpt2, bert and llama",
+          [](GgufVocabulary& v) { v.model = "t5"; });
     fault(ErrorKind::unsupported, "text that is split as 'falcon' is not supported (m.gguf)",
           [](GgufVocabulary& v) { v.pre = "falcon"; });
     fault(ErrorKind::file, "there are no tokens (m.gguf)", [](GgufVocabulary& v) { v.tokens.clear(); });
