@@ -17,7 +17,8 @@ namespace cairn::inline v0::text {
 
 /// Options of `Tokenizer::encode`.
 struct EncodeOptions {
-    /// Add the model's special tokens, as its files define: `[CLS] A [SEP]` for BERT, nothing for GPT-2.
+    /// Add the model's special tokens, as its files define: `[CLS] A [SEP]` for BERT, `<s> A </s>` for RoBERTa, nothing
+    /// for GPT-2.
     bool add_special = true;
     /// Parse a special token written in the text (`<|endoftext|>`, `[MASK]`) as that token; false: as plain characters,
     /// as untrusted text requires. Always false if the files set `split_special_tokens`.
@@ -51,19 +52,20 @@ public:
     virtual ~Tokenizer();
 
     /// The ids of a UTF-8 text. Takes time linear in its length, up to a logarithmic factor (byte-level BPE).
-    /// Byte-level BPE keeps ill-formed bytes; WordPiece reads each ill-formed sequence as U+FFFD. Throws Error
-    /// (argument) if `max_length` leaves no room for the tokens of `add_special`.
+    /// Byte-level BPE keeps ill-formed bytes; WordPiece reads each ill-formed sequence as U+FFFD. Throws
+    /// Error (argument) if `max_length` leaves no room for the tokens of `add_special`.
     virtual std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options = {}) const = 0;
 
-    /// The ids of two texts for one input: `[CLS] A [SEP] B [SEP]` for BERT, A then B for GPT-2. `max_length` truncates
+    /// The ids of two texts for one input: `[CLS] A [SEP] B [SEP]` for BERT, `<s> A </s></s> B </s>` for RoBERTa,
+    /// A then B for GPT-2. `max_length` truncates
     /// the longer of the two first.
     virtual std::vector<std::int32_t> encode_pair(std::string_view first, std::string_view second,
                                                   const EncodeOptions& options = {}) const = 0;
 
     /// The text of the ids, special tokens included. Byte-level BPE: exactly the bytes that were encoded, which need
     /// not be UTF-8. WordPiece: words joined by one space, since the vocabulary does not store the spacing; no space
-    /// before `.` `?` `!` `,` if the files' decoder has `cleanup` (the default). Throws Error (argument) for an id
-    /// outside the vocabulary.
+    /// before `.` `?` `!` `,` if the files' decoder has `cleanup` (the default). Throws Error
+    /// (argument) for an id outside the vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;
 
     /// The bytes that one id adds to a text; `first`: the text is empty so far. `decode` concatenates these, then
@@ -94,16 +96,16 @@ public:
 
 /// Loads the tokenizer of a Hugging Face model folder. The files determine its kind; the first row that applies counts:
 ///
-///     tokenizer.json            byte-level BPE (GPT-2) or WordPiece (BERT), by its `model.type`
-///     vocab.json + merges.txt   byte-level BPE
+///     tokenizer.json            byte-level BPE (GPT-2, RoBERTa) or WordPiece (BERT), by its `model.type`
+///     vocab.json + merges.txt   byte-level BPE: RoBERTa's if the class says so, otherwise GPT-2's
 ///     vocab.txt                 WordPiece
 ///
 /// tokenizer_config.json in the same folder gives names of special tokens, added and additional special tokens,
-/// `add_prefix_space`, `do_lower_case`, `strip_accents`, `tokenize_chinese_chars`, `clean_up_tokenization_spaces`,
-/// `add_bos_token`, `split_special_tokens`, `truncation_side`, `model_max_length`. If it has no `added_tokens_decoder`,
-/// special_tokens_map.json and added_tokens.json are read too; if it has no `tokenizer_class`, config.json gives the
-/// class by `tokenizer_class` or `model_type`. Truncation and padding stored in tokenizer.json are ignored:
-/// `EncodeOptions::max_length` sets the truncation of each call.
+/// `add_prefix_space`, `do_lower_case`, `strip_accents`, `tokenize_chinese_chars`,
+/// `clean_up_tokenization_spaces`, `add_bos_token`, `split_special_tokens`, `truncation_side`, `model_max_length`. If
+/// it has no `added_tokens_decoder`, special_tokens_map.json and added_tokens.json are read too; if it has no
+/// `tokenizer_class`, config.json gives the class by `tokenizer_class` or `model_type`. Truncation and padding stored
+/// in tokenizer.json are ignored: `EncodeOptions::max_length` sets the truncation of each call.
 ///
 /// If tokenizer.json and tokenizer_config.json give different values of a setting, the class decides, as in
 /// transformers:
@@ -111,6 +113,9 @@ public:
 ///     BertTokenizer, DistilBertTokenizer, ...    `do_lower_case`, `strip_accents` and `tokenize_chinese_chars` of the
 ///                                                configuration apply; if absent: true, null and true
 ///     GPT2Tokenizer                              `add_prefix_space` of the configuration applies; default false
+///     RobertaTokenizer, LongformerTokenizer,     the same; the post-processor must be that of `cls_token` and
+///     BartTokenizer, LEDTokenizer, MvpTokenizer  `sep_token`, and `<mask>` takes the white space before it if
+///                                                its flags say so
 ///     PreTrainedTokenizerFast, TokenizersBackend tokenizer.json applies
 ///
 /// A contradiction that versions 4 and 5 of transformers resolve differently, or with an unknown class or none, throws

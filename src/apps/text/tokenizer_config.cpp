@@ -51,6 +51,7 @@ void read_special_names(const json& file, const std::string& source, TokenizerCo
         if (empty_object || *token == "") continue;
         AddedToken special = read_special_token(*token, role, source);
         config.special_names[role] = special.content;
+        if (std::string_view(role) == "mask_token") config.mask_has_flags = token->is_object();
         const auto [first, is_new] = seen.emplace(special.content, special);
         if (!is_new && !first->second.same_flags(special)) config.ambiguous.push_back(special.content);
         add_or_replace(special, config.special_tokens);

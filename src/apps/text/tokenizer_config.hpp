@@ -22,6 +22,7 @@ struct TokenizerConfig {
     std::map<std::string, std::string> special_names;
     std::vector<AddedToken> special_tokens;  ///< those of special_names, and additional ones; their ids are unknown
     std::vector<std::string> ambiguous;      ///< special tokens with different flags in different roles of one file
+    bool mask_has_flags = false;             ///< mask_token is an object, which states its flags
     std::vector<AddedToken> added;           ///< `added_tokens_decoder`
     std::vector<AddedToken> appended;        ///< added_tokens.json
     std::optional<std::size_t> model_max_length;

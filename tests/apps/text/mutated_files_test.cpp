@@ -84,6 +84,18 @@ Files word_piece_json() {
             {"config.json", R"({"model_type": "distilbert", "tokenizer_class": null})"}};
 }
 
+Files roberta_json() {
+    Files files = bpe_json();
+    nlohmann::json file = nlohmann::json::parse(files["tokenizer.json"]);
+    file["post_processor"] = {
+        {"type", "RobertaProcessing"}, {"sep", {"<x>", 259}}, {"cls", {"he", 256}}, {"trim_offsets", true}};
+    files["tokenizer.json"] = file.dump();
+    files["tokenizer_config.json"] = R"({"tokenizer_class": "RobertaTokenizer", "sep_token": "<x>", "cls_token": "he",
+        "mask_token": {"content": "llo", "lstrip": true}, "bos_token": "he", "eos_token": "<x>", "trim_offsets": true})";
+    files["special_tokens_map.json"] = R"({"cls_token": "he"})";
+    return files;
+}
+
 /// Encodes and decodes unusual texts; all ids must be in the vocabulary.
 void use(const text::Tokenizer& tokenizer) {
     for (const std::string_view text :
@@ -138,6 +150,7 @@ void expect_errors_only(const Files& files, std::uint64_t seed, int rounds) {
 TEST(MutatedFiles, OfByteLevelBpe) { expect_errors_only(bpe_files(), 1, 1500); }
 TEST(MutatedFiles, OfWordPiece) { expect_errors_only(word_piece_files(), 2, 2500); }
 TEST(MutatedFiles, OfByteLevelBpeInOneFile) { expect_errors_only(bpe_json(), 3, 1500); }
+TEST(MutatedFiles, OfRoberta) { expect_errors_only(roberta_json(), 5, 700); }
 TEST(MutatedFiles, OfWordPieceInOneFile) { expect_errors_only(word_piece_json(), 4, 2500); }
 
 }  // namespace
