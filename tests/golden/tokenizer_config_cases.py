@@ -25,6 +25,10 @@ TEXTS = {
     "bert": ["The king", "thé café", "the 中文 日", "THÉ 中文 king", "the\u0007re a\u200db", "[PAD]the[MASK] king", "brutus " + "the" * 34, "king zzz ☃"],
     "gpt2": ["the king", " the king", "Hello, world", "", "a<|endoftext|>b", "<|endoftext|> king's"],
     "roberta": ["the king", " the king", "", "a <s>b</s> \t<mask> c<mask>d", "<pad> king's<unk>", ["the king", "of cats"], ["", " a<mask>"]],
+    "albert": ["The  Kíng", " the king ", "", "a [CLS] b \t[MASK]\u2603 c ``d''", ["the king", "of cats"]],
+    "xlm_roberta": ["The  Kíng", " the king ", "", "a <s> b \t<mask>\u2603 c ｄ", ["the king", "of cats"]],
+    "t5": ["The  Kíng", " the king ", "", "a </s> b<extra_id_1> \u2603 c ｄ", ["the king", "of cats"]],
+    "camembert": ["The  Kíng", " the king ", "", "a <s> b \t<mask>\u2603 c <s>NOTUSED", ["the king", "of cats"]],
 }
 FLAG = [None, True, False]
 
@@ -275,6 +279,63 @@ def roberta_masks(tokens):
         yield case("roberta", bert_config("RobertaTokenizer", added_tokens_decoder={"599": mask}), split=True)
 
 
+UNIGRAM = {"albert": "AlbertTokenizer", "xlm_roberta": "XLMRobertaTokenizer", "t5": "T5Tokenizer", "camembert": "CamembertTokenizer"}
+EXTRA = [f"<extra_id_{i}>" for i in range(3)]
+
+
+def unigram_config(base, cls, **members):
+    """T5's class adds 100 tokens unless the configuration says otherwise."""
+    return bert_config(cls, **({"extra_ids": 3, "additional_special_tokens": EXTRA} if base == "t5" else {}), **members)
+
+
+def unigram_cases():
+    steps = [{"type": "WhitespaceSplit"}, {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never", "split": True}]
+    never = {"pre_tokenizer": {"pretokenizers": steps}, "decoder": {"prepend_scheme": "never"}}
+    alone = {"pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True, "pretokenizers": None}}
+    old = {"pre_tokenizer": {"pretokenizers": [steps[0], {"type": "Metaspace", "replacement": "▁", "add_prefix_space": True}]}}
+    spaces = {"normalizer": {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " ", "normalizers": None, "precompiled_charsmap": None}}
+    patches = [None, never, {"pre_tokenizer": never["pre_tokenizer"]}, alone, old, spaces, {"model": {"unk_id": 4}}, {"model": {"byte_fallback": True}}, {"post_processor": None}]
+    for base, name in UNIGRAM.items():
+        for cls, patch in itertools.product([name, name + "Fast", "PreTrainedTokenizerFast"], patches):
+            if cls.endswith("Fast") and cls != "PreTrainedTokenizerFast" and patch is not None:
+                continue
+            yield case(base, unigram_config(base, cls), patch)
+        for space, patch in itertools.product(FLAG, [None, never]):
+            yield case(base, unigram_config(base, name, add_prefix_space=space), patch)
+            yield case(base, unigram_config(base, "PreTrainedTokenizerFast", add_prefix_space=space), patch)
+        yield case(base, unigram_config(base, "NoSuchTokenizer"))
+        yield case(base, unigram_config(base, "BigBirdTokenizer"))
+        yield case(base, unigram_config(base, None))
+        yield case(base, unigram_config(base, name, split_special_tokens=True))
+        yield case(base, unigram_config(base, name, additional_special_tokens=["▁the", *EXTRA]) if base != "t5" else bert_config(name, extra_ids=3))
+        yield case(base, unigram_config(base, name, truncation_side="left"), max_length=5)
+        yield case(base, unigram_config(base, name, unk_token="▁the"))
+    for model, base in [("albert", "albert"), ("yoso", "albert"), ("xlm-roberta", "xlm_roberta"), ("xmod", "xlm_roberta"), ("metaclip_2", "xlm_roberta"), ("camembert", "camembert"), ("mt5", "t5"),
+                        ("t5", "t5"), ("switch_transformers", "t5")]:
+        yield case(base, unigram_config(base, None), None, {"model_type": model})
+    yield case("t5", bert_config("T5Tokenizer"))
+    yield case("t5", bert_config("T5Tokenizer", eos_token="<pad>", extra_ids=3))
+    yield case("camembert", bert_config("CamembertTokenizer", unk_token="<pad>"), {"model": {"unk_id": 1}})
+    for base in ("xlm_roberta", "camembert"):
+        yield case(base, bert_config(UNIGRAM[base], bos_token="<pad>"))
+        yield case(base, bert_config(UNIGRAM[base], cls_token="<pad>", sep_token="<pad>"))
+        yield case(base, bert_config(UNIGRAM[base], mask_token={"__type": "AddedToken", **MASK, "lstrip": False}))
+    for lower, keep, stored in itertools.product(FLAG, FLAG, range(4)):
+        normalizer = json.loads((DATA / "albert/tokenizer.json").read_text())["normalizer"]["normalizers"]
+        dropped = ("Lowercase",) * (stored % 2) + ("NFKD", "StripAccents") * (stored // 2)
+        kept = {"normalizer": {"normalizers": [step for step in normalizer if step["type"] not in (*dropped, "Precompiled")]}}
+        yield case("albert", bert_config("AlbertTokenizer", do_lower_case=lower, keep_accents=keep), kept)
+        if lower is not keep:
+            yield case("albert", bert_config("PreTrainedTokenizerFast", do_lower_case=lower, keep_accents=keep), kept)
+    for lstrip in (True, False):
+        listed = [{"id": id, **NO_FLAGS, "content": token} for id, token in enumerate(["<pad>", "<unk>", "[CLS]", "[SEP]"])] + [{"id": 4, **NO_FLAGS, "content": "[MASK]", "lstrip": lstrip}]
+        for mask in (None, "[MASK]", {"__type": "AddedToken", **MASK, "content": "[MASK]"}):
+            yield case("albert", bert_config("AlbertTokenizer", mask_token=mask), {"added_tokens": listed})
+    yield case("albert", bert_config("AlbertTokenizer", cls_token="<pad>"))
+    yield case("albert", bert_config("AlbertTokenizer", cls_token="<pad>"), {"post_processor": None})
+    yield case("albert", bert_config("AlbertTokenizer", remove_space=False))
+
+
 def truncation_cases():
     for side in (None, "right", "left"):
         for cls in ("BertTokenizer", "PreTrainedTokenizerFast"):
@@ -286,7 +347,7 @@ def truncation_cases():
 
 
 def all_cases():
-    return [*bert_flags(), *bert_classes(), *bert_parts(), *gpt2_cases(), *split_cases(), *legacy_cases(), *object_cases(), *truncation_cases(), *roberta_cases()]
+    return [*bert_flags(), *bert_classes(), *bert_parts(), *gpt2_cases(), *split_cases(), *legacy_cases(), *object_cases(), *truncation_cases(), *roberta_cases(), *unigram_cases()]
 
 
 def merged(target, patch):

@@ -1,4 +1,4 @@
-"""Writes the small tokenizers of tests/data/transformers5 that have RoBERTa's parts, and tokenizer_text_cases.json.
+"""Writes the small tokenizers of tests/data/transformers5 that have RoBERTa's or Unigram's parts, and tokenizer_text_cases.json.
 
     python -m venv v5 && v5/bin/pip install 'transformers>=5' sentencepiece protobuf
     v5/bin/python tokenizer_text_cases.py            # the cases, for the tokenizers that are there
@@ -18,7 +18,7 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 DATA = HERE.parent / "data/transformers5"
-FOLDERS = ["roberta", "roberta_template"]
+FOLDERS = ["roberta", "roberta_template", "albert", "xlm_roberta", "t5", "camembert", "unigram_bytes", "unigram_first"]
 RANDOM_TEXTS = 2400
 
 LANGUAGES = """Die Straße führt über den Fluß nach Süden, und alle Häuser stehen schön da.
@@ -71,6 +71,30 @@ def hashed(ids):
 def training_text():
     pages = [page.read_text() for page in sorted((HERE.parents[1] / "docs").glob("*.md"))]
     return [line for page in [*pages, LANGUAGES] for line in page.splitlines()]
+
+
+def character_map():
+    """A few rules of the normalizer of SentencePiece, as it compiles them."""
+    import unicodedata
+
+    import sentencepiece
+    from sentencepiece import sentencepiece_model_pb2
+
+    rules = {"\t": " ", "\n": " ", "\r": " ", "\u00a0": " ", "\u3000": " ", "\u2028": " ", "\u200b": " ", "\ufeff": "", "\u00ad": "", "\u0007": "", "…": "...", "ﬁ": "fi", "ﬀ": "ff", "ﷺ": "صلى"}
+    for first in "aeuAEU":
+        for mark in "\u0301\u0302\u0308\u030a":
+            rules[first + mark] = unicodedata.normalize("NFC", first + mark)
+    for code in [*range(0xFF01, 0xFF5F), 0xB2, 0xBD, 0x2122, 0x2163, 0x2462, *range(0xFF71, 0xFF81)]:
+        rules[chr(code)] = unicodedata.normalize("NFKC", chr(code))
+    path = HERE / "rules.tsv"
+    path.write_text("".join(" ".join(f"{ord(c):X}" for c in key) + "\t" + " ".join(f"{ord(c):X}" for c in value) + "\n" for key, value in rules.items() if key != value))
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(["a text of words"] * 20), model_writer=model, vocab_size=20, hard_vocab_limit=False, minloglevel=2,
+                                             normalization_rule_tsv=str(path))
+    path.unlink()
+    proto = sentencepiece_model_pb2.ModelProto()
+    proto.ParseFromString(model.getvalue())
+    return proto.normalizer_spec.precompiled_charsmap
 
 
 def trained(kind, size, special, normalizer, pre_tokenizer):
@@ -129,7 +153,7 @@ def piece_ids(tokenizer, added=()):
 
 
 def train():
-    from tokenizers import pre_tokenizers
+    from tokenizers import normalizers, pre_tokenizers
 
     roberta_roles = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "sep_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", "mask_token": "<mask>"}
     byte_level = trained("bpe", 599, ["<s>", "<pad>", "</s>", "<unk>"], None, pre_tokenizers.ByteLevel(add_prefix_space=False))
@@ -141,6 +165,55 @@ def train():
                  {"tokenizer_class": "RobertaTokenizer", **roberta_roles, "add_prefix_space": False, "model_max_length": 512})
     write_folder("roberta_template", {**file, "post_processor": template("<s>", "</s>", "<s> A </s> </s> B </s>")(ids)},
                  {"tokenizer_class": "BartTokenizer", **roberta_roles, "add_prefix_space": True})
+
+    characters = normalizers.Precompiled(character_map())
+    words = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+    quotes = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"')]
+    albert = trained("unigram", 700, ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"],
+                     normalizers.Sequence([*quotes, normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase(), characters]), words)
+    added = [*map(flags, ["<pad>", "<unk>", "[CLS]", "[SEP]"]), flags("[MASK]", lstrip=True)]
+    write_folder("albert", as_file(albert, added, post_processor=template("[CLS]", "[SEP]", "[CLS] A [SEP] B [SEP]")(piece_ids(albert)), decoder=metaspace),
+                 {"tokenizer_class": "AlbertTokenizer", "do_lower_case": True, "keep_accents": False, "mask_token": "[MASK]", "model_max_length": 512})
+
+    xlm = trained("unigram", 700, ["<s>", "<pad>", "</s>", "<unk>"], characters, words)
+    added = [*map(flags, ["<s>", "<pad>", "</s>", "<unk>"]), flags("<mask>", lstrip=True)]
+    separated = template("<s>", "</s>", "<s> A </s> </s> B </s>")
+    write_folder("xlm_roberta", as_file(xlm, added, post_processor=separated(piece_ids(xlm)), decoder=metaspace), {"tokenizer_class": "XLMRobertaTokenizer", **roberta_roles})
+
+    t5 = trained("unigram", 500, ["<pad>", "</s>", "<unk>"], characters, words)
+    extra = [f"<extra_id_{i}>" for i in range(3)]
+    added = [*map(flags, ["<pad>", "</s>", "<unk>", *extra])]
+    write_folder("t5", as_file(t5, added, post_processor=template("", "</s>", "A </s> B </s>")(piece_ids(t5)), decoder=metaspace),
+                 {"tokenizer_class": "T5Tokenizer", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>", "extra_ids": 3, "additional_special_tokens": extra})
+
+    unused = ["<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED"]
+    camembert = trained("unigram", 500, [unused[0], "<pad>", unused[1], "<unk>", unused[2], "<s>", "</s>"], characters, words)
+    added = [*map(flags, ["<s>", "<pad>", "</s>", "<unk>", *unused]), flags("<mask>", lstrip=True)]
+    write_folder("camembert", as_file(camembert, added, post_processor=separated(piece_ids(camembert)), decoder=metaspace),
+                 {"tokenizer_class": "CamembertTokenizer", **roberta_roles, "additional_special_tokens": unused})
+
+    # Parts that no class of its own has.
+    whole = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
+    byte_pieces = [f"<0x{byte:02X}>" for byte in range(256)]
+    plain = trained("unigram", 600, ["<unk>", "<s>", "</s>"], normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()]), words)
+    plain.pre_tokenizer = whole
+    file = as_file(plain, [])
+    file["model"]["vocab"] += [[piece, 0.0] for piece in byte_pieces]
+    file["model"]["byte_fallback"] = True
+    size = len(file["model"]["vocab"])
+    more = [flags("<tag>", special=False, lstrip=True, rstrip=True), flags("zzz", special=False, normalized=True)]
+    tokens = [{"id": id, **flags(token)} for id, token in enumerate(["<unk>", "<s>", "</s>"])] + [{"id": size + i, **token} for i, token in enumerate(more)]
+    write_folder("unigram_bytes", {**file, "added_tokens": tokens, "decoder": {**metaspace, "prepend_scheme": "first", "split": False}},
+                 {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "clean_up_tokenization_spaces": False})
+
+    from tokenizers import Regex
+
+    steps = [normalizers.Strip(), normalizers.NFD(), normalizers.StripAccents(), normalizers.NFC(), normalizers.Replace(Regex(" {2,}"), " "), normalizers.Replace("zz", "")]
+    first = trained("unigram", 500, ["<unk>"], normalizers.Sequence(steps), words)
+    first.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="first")
+    tokens = [flags("<unk>"), flags("<tag>", special=False, normalized=True, lstrip=True), flags("<mask>", rstrip=True)]
+    write_folder("unigram_first", as_file(first, tokens, decoder={**metaspace, "prepend_scheme": "never"}), {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "<unk>"})
 
 
 def one_case(tokenizer, text, other):

@@ -20,4 +20,8 @@ std::unique_ptr<Tokenizer> read_bpe_json(const nlohmann::json& root, const Token
 std::unique_ptr<Tokenizer> read_word_piece_json(const nlohmann::json& root, const TokenizerConfig& config,
                                                 const std::string& source);
 
+/// `Unigram` with the normalizers, pre-tokenizers and decoder of unigram_pipeline.hpp.
+std::unique_ptr<Tokenizer> read_unigram_json(const nlohmann::json& root, const TokenizerConfig& config,
+                                             const std::string& source);
+
 }  // namespace cairn::inline v0::text

@@ -26,8 +26,8 @@ constexpr std::array roberta_classes = {
     "RobertaTokenizer", "LongformerTokenizer", "BartTokenizer", "LEDTokenizer", "MvpTokenizer",
 };
 
-// Model types for which AutoTokenizer of transformers 4 and 5 uses one of bert_classes, GPT2Tokenizer, and one
-// of roberta_classes.
+// Model types for which AutoTokenizer of transformers 4 and 5 uses one of bert_classes, GPT2Tokenizer, one of
+// roberta_classes, and the classes of Unigram models.
 constexpr std::array bert_model_types = {
     "align",       "bark",
     "bert",        "blip",
@@ -49,6 +49,10 @@ constexpr std::array roberta_model_types = {
     "clap",    "data2vec-text",        "ibert",      "mra",
 };
 
+constexpr std::array albert_model_types = {"albert", "yoso"};
+constexpr std::array xlm_roberta_model_types = {"xlm-roberta", "xmod", "metaclip_2"};
+constexpr std::array t5_model_types = {"t5", "mt5", "switch_transformers"};
+
 template <std::size_t N>
 bool contains(const std::array<const char*, N>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -64,6 +68,10 @@ std::string class_of_model_type(const std::string& type) {
     if (contains(bert_model_types, type)) return "BertTokenizer";
     if (contains(gpt2_model_types, type)) return "GPT2Tokenizer";
     if (contains(roberta_model_types, type)) return "RobertaTokenizer";
+    if (contains(albert_model_types, type)) return "AlbertTokenizer";
+    if (contains(xlm_roberta_model_types, type)) return "XLMRobertaTokenizer";
+    if (contains(t5_model_types, type)) return "T5Tokenizer";
+    if (type == "camembert") return "CamembertTokenizer";
     return "(model_type " + type + ")";
 }
 

@@ -1,4 +1,4 @@
-// RoBERTa's tokenizers on many texts. The golden ids are those of transformers 5
+// RoBERTa's and Unigram tokenizers on many texts. The golden ids are those of transformers 5
 // (tests/golden/tokenizer_text_cases.py).
 #include "cairn/text/stream_decoder.hpp"
 #include "tokenizer_folder.hpp"
@@ -119,7 +119,9 @@ TEST_P(TokenizerText, HostileTexts) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(Folders, TokenizerText, testing::Values("roberta", "roberta_template"),
+INSTANTIATE_TEST_SUITE_P(Folders, TokenizerText,
+                         testing::Values("roberta", "roberta_template", "albert", "xlm_roberta", "t5", "camembert",
+                                         "unigram_bytes", "unigram_first"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(TokenizerText, RolesOfTheClasses) {
@@ -135,6 +137,22 @@ TEST(TokenizerText, RolesOfTheClasses) {
     EXPECT_EQ(roberta->special().unk, 3);
     EXPECT_EQ(roberta->special().mask, 599);
     EXPECT_EQ(roberta->model_max_length(), 512u);
+    const auto albert = load("albert");
+    EXPECT_EQ(albert->special().pad, 0);
+    EXPECT_EQ(albert->special().unk, 1);
+    EXPECT_EQ(albert->special().cls, 2);
+    EXPECT_EQ(albert->special().bos, 2);
+    EXPECT_EQ(albert->special().sep, 3);
+    EXPECT_EQ(albert->special().mask, 4);
+    EXPECT_EQ(albert->token(2), "[CLS]");
+    EXPECT_EQ(albert->piece(*albert->id_of("▁the"), true), "the");
+    EXPECT_EQ(albert->piece(*albert->id_of("▁the"), false), " the");
+    const auto t5 = load("t5");
+    EXPECT_EQ(t5->special().eos, 1);
+    EXPECT_EQ(t5->special().unk, 2);
+    EXPECT_EQ(t5->special().cls, std::nullopt);
+    for (const std::int32_t id : {-1, static_cast<std::int32_t>(albert->vocabulary_size())})
+        EXPECT_NE(error_of([&] { albert->decode(Ids{2, id}); }, ErrorKind::argument), "");
 }
 
 }  // namespace
