@@ -24,6 +24,11 @@ DATA = HERE.parent / "data/transformers5"
 TEXTS = {
     "bert": ["The king", "thé café", "the 中文 日", "THÉ 中文 king", "the\u0007re a\u200db", "[PAD]the[MASK] king", "brutus " + "the" * 34, "king zzz ☃"],
     "gpt2": ["the king", " the king", "Hello, world", "", "a<|endoftext|>b", "<|endoftext|> king's"],
+    "roberta": ["the king", " the king", "", "a <s>b</s> \t<mask> c<mask>d", "<pad> king's<unk>", ["the king", "of cats"], ["", " a<mask>"]],
+    "albert": ["The  Kíng", " the king ", "", "a [CLS] b \t[MASK]\u2603 c ``d''", ["the king", "of cats"]],
+    "xlm_roberta": ["The  Kíng", " the king ", "", "a <s> b \t<mask>\u2603 c ｄ", ["the king", "of cats"]],
+    "t5": ["The  Kíng", " the king ", "", "a </s> b<extra_id_1> \u2603 c ｄ", ["the king", "of cats"]],
+    "camembert": ["The  Kíng", " the king ", "", "a <s> b \t<mask>\u2603 c <s>NOTUSED", ["the king", "of cats"]],
 }
 FLAG = [None, True, False]
 
@@ -192,6 +197,145 @@ def object_cases():
         yield case("bert", bert_config("BertTokenizer"), map={"mask_token": {"content": "king", **plain}}, split=split)
 
 
+ROBERTA = ["RobertaTokenizer", "LongformerTokenizer", "BartTokenizer", "LEDTokenizer", "MvpTokenizer"]
+NO_FLAGS = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+MASK = {"content": "<mask>", **NO_FLAGS, "lstrip": True}
+SPECIAL = {str(id): {"content": token, **NO_FLAGS} for id, token in enumerate(["<s>", "<pad>", "</s>", "<unk>"])}
+
+
+def roberta_cases():
+    for cls, space, stored in itertools.product([*ROBERTA, "RobertaTokenizerFast", "PreTrainedTokenizerFast", "TokenizersBackend", None], FLAG, [True, False]):
+        if cls in ROBERTA[1:] and space == stored:
+            continue
+        yield case("roberta", bert_config(cls, add_prefix_space=space), {"pre_tokenizer": {"add_prefix_space": stored}}, {"model_type": "roberta"} if cls is None else None)
+    for model in ("roberta", "roberta-prelayernorm", "longformer", "bart", "led", "mvp", "blenderbot", "bridgetower", "clap", "data2vec-text", "ibert", "mra",
+                  "lilt", "luke", "deberta"):
+        for stored in (True, False):
+            yield case("roberta", None, {"pre_tokenizer": {"add_prefix_space": stored}}, {"model_type": model})
+    tokens = {"cls_token": "<s>", "sep_token": "</s>", "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>", "mask_token": "<mask>"}
+    special = {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}, "</s>": {"id": "</s>", "ids": [2], "tokens": ["</s>"]}}
+    first, second = ({"Sequence": {"id": id, "type_id": 0}} for id in "AB")
+    start, end = ({"SpecialToken": {"id": id, "type_id": 0}} for id in ("<s>", "</s>"))
+    processors = [
+        None, {"trim_offsets": False}, {"add_prefix_space": True}, {"cls": ["<pad>", 1]}, {"sep": ["<unk>", 3]}, {"type": "BertProcessing", "trim_offsets": None},
+        {"type": "ByteLevel", "add_prefix_space": False, "sep": None, "cls": None},
+        {"type": "TemplateProcessing", "single": [start, first, end], "pair": [start, first, end, end, second, end], "special_tokens": special, "sep": None, "cls": None},
+        {"type": "TemplateProcessing", "single": [start, first, end], "pair": [start, first, end, second, end], "special_tokens": special, "sep": None, "cls": None},
+    ]
+    for cls, processor in itertools.product(["RobertaTokenizer", "BartTokenizer", "PreTrainedTokenizerFast"], processors):
+        yield case("roberta", bert_config(cls, **tokens), {"post_processor": processor})
+    for cls in ("RobertaTokenizer", "LongformerTokenizer", "PreTrainedTokenizerFast"):
+        yield case("roberta", bert_config(cls, **tokens))
+        yield case("roberta", bert_config(cls, cls_token="<pad>"))
+        yield case("roberta", bert_config(cls, sep_token="<unk>"))
+        yield case("roberta", bert_config(cls, cls_token="<pad>", sep_token="<unk>"), {"post_processor": {"cls": ["<pad>", 1], "sep": ["<unk>", 3]}})
+        yield case("roberta", bert_config(cls, trim_offsets=False))
+        yield case("roberta", bert_config(cls, add_bos_token=True, add_eos_token=True))
+        yield case("roberta", bert_config(cls, add_bos_token=False))
+        yield case("roberta", bert_config(cls, split_special_tokens=True))
+        yield case("roberta", bert_config(cls, additional_special_tokens=["king"]))
+        yield case("roberta", bert_config(cls, unk_token="king"))
+    yield from roberta_masks(tokens)
+    for cls in ROBERTA:
+        yield case("roberta", bert_config(cls), split=True)
+        yield case("roberta", bert_config(cls, mask_token={"__type": "AddedToken", **MASK}), split=True)
+    for space in FLAG:
+        yield case("roberta", bert_config("RobertaTokenizer", add_prefix_space=space, added_tokens_decoder={**SPECIAL, "599": MASK}), split=True)
+    flags = {"added_tokens_decoder": {**SPECIAL, "599": MASK}}
+    for more in ({}, tokens, {"cls_token": "<pad>"}, {"sep_token": "<unk>"}, {"cls_token": "<pad>", "bos_token": "<pad>", "sep_token": "<unk>", "eos_token": "<unk>"}, {"add_bos_token": True},
+                 {"add_eos_token": False}, {"split_special_tokens": True}, {"additional_special_tokens": ["king"]}, {"trim_offsets": False}, {"truncation_side": "left"}):
+        yield case("roberta", bert_config("RobertaTokenizer", **flags, **more), split=True)
+    for split in (None, True):
+        yield case("roberta", bert_config("RobertaTokenizer", **tokens), {"added_tokens": None}, split=split)
+        yield case("roberta", bert_config("RobertaTokenizer", **{**tokens, "mask_token": {"__type": "AddedToken", **MASK}}), {"added_tokens": None}, split=split)
+    for cls in ("BlenderbotTokenizer", "DebertaTokenizer"):
+        yield case("roberta", bert_config(cls))
+    for cls in ("GPT2Tokenizer", "NoSuchTokenizer"):
+        yield case("roberta", bert_config(cls, **tokens, add_prefix_space=False, **flags))
+    yield case("roberta", flags)
+    yield case("gpt2", bert_config("RobertaTokenizer"))
+    for model in ("roberta", "longformer", "bart"):
+        yield case("roberta", flags, None, {"model_type": model}, split=True)
+    for side in (None, "left"):
+        yield case("roberta", bert_config("RobertaTokenizer", truncation_side=side), max_length=5)
+
+
+def roberta_masks(tokens):
+    """Which file says that the mask takes the space before it."""
+    for cls, stored in itertools.product(["RobertaTokenizer", "BartTokenizer", "PreTrainedTokenizerFast"], [True, False]):
+        listed = [*({"id": int(id), **token} for id, token in SPECIAL.items()), {"id": 599, **MASK, "lstrip": stored}]
+        file = {"added_tokens": listed}
+        yield case("roberta", bert_config(cls), file)
+        yield case("roberta", bert_config(cls, **tokens), file)
+        for lstrip in (True, False):
+            mask = {**MASK, "lstrip": lstrip}
+            yield case("roberta", bert_config(cls, mask_token={"__type": "AddedToken", **mask}), file)
+            yield case("roberta", bert_config(cls), file, map={"mask_token": {key: value for key, value in mask.items() if key != "special"}})
+            yield case("roberta", bert_config(cls, **tokens, added_tokens_decoder={**SPECIAL, "599": mask}), file)
+        yield case("roberta", bert_config(cls), {"added_tokens": listed[:4]})
+    for lstrip in (True, False):
+        mask = {**MASK, "lstrip": lstrip}
+        yield case("roberta", bert_config("RobertaTokenizer"), map={"mask_token": {key: value for key, value in mask.items() if key != "special"}}, split=True)
+        yield case("roberta", bert_config("RobertaTokenizer", added_tokens_decoder={"599": mask}), split=True)
+
+
+UNIGRAM = {"albert": "AlbertTokenizer", "xlm_roberta": "XLMRobertaTokenizer", "t5": "T5Tokenizer", "camembert": "CamembertTokenizer"}
+EXTRA = [f"<extra_id_{i}>" for i in range(3)]
+
+
+def unigram_config(base, cls, **members):
+    """T5's class adds 100 tokens unless the configuration says otherwise."""
+    return bert_config(cls, **({"extra_ids": 3, "additional_special_tokens": EXTRA} if base == "t5" else {}), **members)
+
+
+def unigram_cases():
+    steps = [{"type": "WhitespaceSplit"}, {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never", "split": True}]
+    never = {"pre_tokenizer": {"pretokenizers": steps}, "decoder": {"prepend_scheme": "never"}}
+    alone = {"pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True, "pretokenizers": None}}
+    old = {"pre_tokenizer": {"pretokenizers": [steps[0], {"type": "Metaspace", "replacement": "▁", "add_prefix_space": True}]}}
+    spaces = {"normalizer": {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " ", "normalizers": None, "precompiled_charsmap": None}}
+    patches = [None, never, {"pre_tokenizer": never["pre_tokenizer"]}, alone, old, spaces, {"model": {"unk_id": 4}}, {"model": {"byte_fallback": True}}, {"post_processor": None}]
+    for base, name in UNIGRAM.items():
+        for cls, patch in itertools.product([name, name + "Fast", "PreTrainedTokenizerFast"], patches):
+            if cls.endswith("Fast") and cls != "PreTrainedTokenizerFast" and patch is not None:
+                continue
+            yield case(base, unigram_config(base, cls), patch)
+        for space, patch in itertools.product(FLAG, [None, never]):
+            yield case(base, unigram_config(base, name, add_prefix_space=space), patch)
+            yield case(base, unigram_config(base, "PreTrainedTokenizerFast", add_prefix_space=space), patch)
+        yield case(base, unigram_config(base, "NoSuchTokenizer"))
+        yield case(base, unigram_config(base, "BigBirdTokenizer"))
+        yield case(base, unigram_config(base, None))
+        yield case(base, unigram_config(base, name, split_special_tokens=True))
+        yield case(base, unigram_config(base, name, additional_special_tokens=["▁the", *EXTRA]) if base != "t5" else bert_config(name, extra_ids=3))
+        yield case(base, unigram_config(base, name, truncation_side="left"), max_length=5)
+        yield case(base, unigram_config(base, name, unk_token="▁the"))
+    for model, base in [("albert", "albert"), ("yoso", "albert"), ("xlm-roberta", "xlm_roberta"), ("xmod", "xlm_roberta"), ("metaclip_2", "xlm_roberta"), ("camembert", "camembert"), ("mt5", "t5"),
+                        ("t5", "t5"), ("switch_transformers", "t5")]:
+        yield case(base, unigram_config(base, None), None, {"model_type": model})
+    yield case("t5", bert_config("T5Tokenizer"))
+    yield case("t5", bert_config("T5Tokenizer", eos_token="<pad>", extra_ids=3))
+    yield case("camembert", bert_config("CamembertTokenizer", unk_token="<pad>"), {"model": {"unk_id": 1}})
+    for base in ("xlm_roberta", "camembert"):
+        yield case(base, bert_config(UNIGRAM[base], bos_token="<pad>"))
+        yield case(base, bert_config(UNIGRAM[base], cls_token="<pad>", sep_token="<pad>"))
+        yield case(base, bert_config(UNIGRAM[base], mask_token={"__type": "AddedToken", **MASK, "lstrip": False}))
+    for lower, keep, stored in itertools.product(FLAG, FLAG, range(4)):
+        normalizer = json.loads((DATA / "albert/tokenizer.json").read_text())["normalizer"]["normalizers"]
+        dropped = ("Lowercase",) * (stored % 2) + ("NFKD", "StripAccents") * (stored // 2)
+        kept = {"normalizer": {"normalizers": [step for step in normalizer if step["type"] not in (*dropped, "Precompiled")]}}
+        yield case("albert", bert_config("AlbertTokenizer", do_lower_case=lower, keep_accents=keep), kept)
+        if lower is not keep:
+            yield case("albert", bert_config("PreTrainedTokenizerFast", do_lower_case=lower, keep_accents=keep), kept)
+    for lstrip in (True, False):
+        listed = [{"id": id, **NO_FLAGS, "content": token} for id, token in enumerate(["<pad>", "<unk>", "[CLS]", "[SEP]"])] + [{"id": 4, **NO_FLAGS, "content": "[MASK]", "lstrip": lstrip}]
+        for mask in (None, "[MASK]", {"__type": "AddedToken", **MASK, "content": "[MASK]"}):
+            yield case("albert", bert_config("AlbertTokenizer", mask_token=mask), {"added_tokens": listed})
+    yield case("albert", bert_config("AlbertTokenizer", cls_token="<pad>"))
+    yield case("albert", bert_config("AlbertTokenizer", cls_token="<pad>"), {"post_processor": None})
+    yield case("albert", bert_config("AlbertTokenizer", remove_space=False))
+
+
 def truncation_cases():
     for side in (None, "right", "left"):
         for cls in ("BertTokenizer", "PreTrainedTokenizerFast"):
@@ -203,7 +347,7 @@ def truncation_cases():
 
 
 def all_cases():
-    return [*bert_flags(), *bert_classes(), *bert_parts(), *gpt2_cases(), *split_cases(), *legacy_cases(), *object_cases(), *truncation_cases()]
+    return [*bert_flags(), *bert_classes(), *bert_parts(), *gpt2_cases(), *split_cases(), *legacy_cases(), *object_cases(), *truncation_cases(), *roberta_cases(), *unigram_cases()]
 
 
 def merged(target, patch):
@@ -246,7 +390,8 @@ def answer():
             try:
                 tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
                 cut = {"truncation": True, "max_length": one["max_length"]} if "max_length" in one else {}
-                results.append([tokenizer(text, **cut)["input_ids"] for text in TEXTS[one["base"][:4]]])
+                texts = TEXTS.get(one["base"]) or TEXTS[one["base"][:4]]
+                results.append([tokenizer(*(text if isinstance(text, list) else [text]), **cut)["input_ids"] for text in texts])
             except Exception as error:
                 results.append(None)
                 print(json.dumps(one), error, file=sys.stderr)

@@ -17,7 +17,8 @@ namespace cairn::inline v0::text {
 
 /// Options of `Tokenizer::encode`.
 struct EncodeOptions {
-    /// Add the model's special tokens, as its files define: `[CLS] A [SEP]` for BERT, nothing for GPT-2.
+    /// Add the model's special tokens, as its files define: `[CLS] A [SEP]` for BERT and ALBERT, `<s> A </s>` for
+    /// RoBERTa, nothing for GPT-2.
     bool add_special = true;
     /// Parse a special token written in the text (`<|endoftext|>`, `[MASK]`) as that token; false: as plain characters,
     /// as untrusted text requires. Always false if the files set `split_special_tokens`.
@@ -51,19 +52,20 @@ public:
     virtual ~Tokenizer();
 
     /// The ids of a UTF-8 text. Takes time linear in its length, up to a logarithmic factor (byte-level BPE).
-    /// Byte-level BPE keeps ill-formed bytes; WordPiece reads each ill-formed sequence as U+FFFD. Throws Error
-    /// (argument) if `max_length` leaves no room for the tokens of `add_special`.
+    /// Byte-level BPE keeps ill-formed bytes; WordPiece and Unigram read each ill-formed sequence as U+FFFD. Throws
+    /// Error (argument) if `max_length` leaves no room for the tokens of `add_special`.
     virtual std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options = {}) const = 0;
 
-    /// The ids of two texts for one input: `[CLS] A [SEP] B [SEP]` for BERT, A then B for GPT-2. `max_length` truncates
-    /// the longer of the two first.
+    /// The ids of two texts for one input: `[CLS] A [SEP] B [SEP]` for BERT and ALBERT, `<s> A </s></s> B </s>` for
+    /// RoBERTa, A then B for GPT-2. `max_length` truncates the longer of the two first.
     virtual std::vector<std::int32_t> encode_pair(std::string_view first, std::string_view second,
                                                   const EncodeOptions& options = {}) const = 0;
 
     /// The text of the ids, special tokens included. Byte-level BPE: exactly the bytes that were encoded, which need
     /// not be UTF-8. WordPiece: words joined by one space, since the vocabulary does not store the spacing; no space
-    /// before `.` `?` `!` `,` if the files' decoder has `cleanup` (the default). Throws Error (argument) for an id
-    /// outside the vocabulary.
+    /// before `.` `?` `!` `,` if the files' decoder has `cleanup` (the default). Unigram: the pieces, with a space for
+    /// each `▁`, but none for those of the first piece unless `prepend_scheme` of the decoder is "never". Throws Error
+    /// (argument) for an id outside the vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;
 
     /// The bytes that one id adds to a text; `first`: the text is empty so far. `decode` concatenates these, then
@@ -94,16 +96,22 @@ public:
 
 /// Loads the tokenizer of a Hugging Face model folder. The files determine its kind; the first row that applies counts:
 ///
-///     tokenizer.json            byte-level BPE (GPT-2) or WordPiece (BERT), by its `model.type`
-///     vocab.json + merges.txt   byte-level BPE
+///     tokenizer.json            byte-level BPE (GPT-2, RoBERTa), WordPiece (BERT) or Unigram (ALBERT, XLM-RoBERTa,
+///                               T5), by its `model.type`
+///     vocab.json + merges.txt   byte-level BPE: RoBERTa's if the class says so, otherwise GPT-2's
 ///     vocab.txt                 WordPiece
 ///
+/// With Unigram the normalizer may consist of Replace (of a string, or of the regular expression ` {2,}`), NFC, NFD,
+/// NFKC, NFKD, StripAccents, Lowercase, Precompiled and Strip, the pre-tokenizer of WhitespaceSplit and Metaspace; the
+/// decoder is Metaspace. The post-processor of any kind is none, ByteLevel, BertProcessing, RobertaProcessing or
+/// TemplateProcessing.
+///
 /// tokenizer_config.json in the same folder gives names of special tokens, added and additional special tokens,
-/// `add_prefix_space`, `do_lower_case`, `strip_accents`, `tokenize_chinese_chars`, `clean_up_tokenization_spaces`,
-/// `add_bos_token`, `split_special_tokens`, `truncation_side`, `model_max_length`. If it has no `added_tokens_decoder`,
-/// special_tokens_map.json and added_tokens.json are read too; if it has no `tokenizer_class`, config.json gives the
-/// class by `tokenizer_class` or `model_type`. Truncation and padding stored in tokenizer.json are ignored:
-/// `EncodeOptions::max_length` sets the truncation of each call.
+/// `add_prefix_space`, `do_lower_case`, `strip_accents`, `tokenize_chinese_chars`, `keep_accents`, `extra_ids`,
+/// `clean_up_tokenization_spaces`, `add_bos_token`, `split_special_tokens`, `truncation_side`, `model_max_length`. If
+/// it has no `added_tokens_decoder`, special_tokens_map.json and added_tokens.json are read too; if it has no
+/// `tokenizer_class`, config.json gives the class by `tokenizer_class` or `model_type`. Truncation and padding stored
+/// in tokenizer.json are ignored: `EncodeOptions::max_length` sets the truncation of each call.
 ///
 /// If tokenizer.json and tokenizer_config.json give different values of a setting, the class decides, as in
 /// transformers:
@@ -111,6 +119,11 @@ public:
 ///     BertTokenizer, DistilBertTokenizer, ...    `do_lower_case`, `strip_accents` and `tokenize_chinese_chars` of the
 ///                                                configuration apply; if absent: true, null and true
 ///     GPT2Tokenizer                              `add_prefix_space` of the configuration applies; default false
+///     RobertaTokenizer, LongformerTokenizer,     the same; the post-processor must be that of `cls_token` and
+///     BartTokenizer, LEDTokenizer, MvpTokenizer  `sep_token`, and a file must state whether `<mask>` takes the
+///                                                white space before it (`lstrip`)
+///     AlbertTokenizer, XLMRobertaTokenizer,      tokenizer.json applies, which must be as version 5 builds it from
+///     CamembertTokenizer, T5Tokenizer            `do_lower_case`, `keep_accents` and `add_prefix_space`
 ///     PreTrainedTokenizerFast, TokenizersBackend tokenizer.json applies
 ///
 /// A contradiction that versions 4 and 5 of transformers resolve differently, or with an unknown class or none, throws
@@ -120,7 +133,8 @@ public:
 /// that Unicode 15.0 assigns as Hugging Face tokenizers 0.23 does. That library uses Unicode 16: the 5,004 letters and
 /// digits that 15.1 and 16 added are letters and digits there, and symbols here. WordPiece differs from it for about
 /// 570 marks, punctuation signs and format characters that Unicode added or re-classified after version 8, whose
-/// categories that library uses there.
+/// categories that library uses there. Unigram differs from it for 546 code points, almost all of which Unicode added
+/// after version 9: 194 in a normalization form, 357 marks of StripAccents, 55 letters of Lowercase.
 ///
 /// Throws Error: `file` if files are missing, malformed or contradict each other, `unsupported` (naming the feature) if
 /// they describe another kind of tokenizer.

@@ -1,5 +1,7 @@
 #include "apps/text/byte_level_bpe.hpp"
+#include "apps/text/class_defaults.hpp"
 #include "apps/text/json_file.hpp"
+#include "apps/text/json_parts.hpp"
 #include "apps/text/tokenizer_class.hpp"
 #include "apps/text/tokenizer_config.hpp"
 #include "apps/text/tokenizer_json.hpp"
@@ -19,9 +21,35 @@ void require_class(const TokenizerConfig& config, bool known) {
                                                     " is not supported with these vocabulary files");
 }
 
-std::unique_ptr<Tokenizer> read_bpe_files(const std::filesystem::path& folder, const TokenizerConfig& config) {
-    require_class(config, is_gpt2_class(config));
+/// Roles and template of GPT-2's tokenizer. `parts` has the vocabulary.
+void apply_gpt2_class(const TokenizerConfig& config, BpeParts& parts) {
     reject_ambiguous_tokens(config, {"bos_token", "eos_token", "unk_token"}, gpt2_end_of_text);
+    if (knows(parts, gpt2_end_of_text))
+        parts.special_names = {{"bos_token", gpt2_end_of_text}, {"eos_token", gpt2_end_of_text}};
+    apply_config(config, parts);
+    if (config.add_eos_token)
+        throw_unsupported_file(
+            config.source,
+            "add_eos_token is not supported without a tokenizer.json: version 4 of transformers ignores "
+            "it for this class, version 5 does not");
+    if (!config.add_bos_token) return;
+    const auto bos = parts.special_names.find("bos_token");
+    if (bos == parts.special_names.end()) throw_bad_file(config.source, "add_bos_token needs a bos_token");
+    parts.template_tokens = {.before = {bos->second}, .pair_before = {bos->second}, .between = {bos->second}};
+}
+
+/// Roles and template of RoBERTa's tokenizer, which ignores add_bos_token and add_eos_token.
+void apply_roberta_class(const TokenizerConfig& config, BpeParts& parts) {
+    reject_ambiguous_tokens(config, {"bos_token", "cls_token"}, "<s>");
+    reject_ambiguous_tokens(config, {"eos_token", "sep_token"}, "</s>");
+    apply_config(config, parts);
+    name_roberta_roles(parts);
+    require_mask_flags(parts, config);
+    parts.template_tokens = roberta_template(config);
+}
+
+std::unique_ptr<Tokenizer> read_bpe_files(const std::filesystem::path& folder, const TokenizerConfig& config) {
+    require_class(config, is_gpt2_class(config) || is_roberta_class(config));
     BpeParts parts;
     const auto vocabulary = folder / "vocab.json";
     const auto merges = folder / "merges.txt";
@@ -34,20 +62,10 @@ std::unique_ptr<Tokenizer> read_bpe_files(const std::filesystem::path& folder, c
     parts.merges_source = merges.string();
     parts.merges = read_merges_file(merges);
     parts.add_prefix_space = config.add_prefix_space.value_or(false);
-    for (const VocabularyEntry& entry : parts.entries)
-        if (entry.token == gpt2_end_of_text)
-            parts.special_names = {{"bos_token", gpt2_end_of_text}, {"eos_token", gpt2_end_of_text}};
-    apply_config(config, parts);
-    if (config.add_eos_token)
-        throw_unsupported_file(
-            config.source,
-            "add_eos_token is not supported without a tokenizer.json: version 4 of transformers ignores "
-            "it for this class, version 5 does not");
-    if (config.add_bos_token) {
-        const auto bos = parts.special_names.find("bos_token");
-        if (bos == parts.special_names.end()) throw_bad_file(config.source, "add_bos_token needs a bos_token");
-        parts.template_tokens = {.before = {bos->second}, .pair_before = {bos->second}, .between = {bos->second}};
-    }
+    if (is_roberta_class(config))
+        apply_roberta_class(config, parts);
+    else
+        apply_gpt2_class(config, parts);
     parts.template_tokens.truncate_start = config.truncate_start;
     return std::make_unique<ByteLevelBpe>(parts);
 }

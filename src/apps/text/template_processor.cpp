@@ -29,6 +29,10 @@ TemplateTokens bert_template(const std::string& cls, const std::string& sep) {
     return {.before = {cls}, .after = {sep}, .pair_before = {cls}, .between = {sep}, .pair_after = {sep}};
 }
 
+TemplateTokens roberta_template(const std::string& cls, const std::string& sep) {
+    return {.before = {cls}, .after = {sep}, .pair_before = {cls}, .between = {sep, sep}, .pair_after = {sep}};
+}
+
 TemplateProcessor::TemplateProcessor(const TemplateTokens& tokens, const Vocabulary& vocabulary,
                                      const std::string& source)
     : truncate_start_(tokens.truncate_start) {

@@ -21,6 +21,9 @@ struct TemplateTokens {
 /// BERT's template, with the given two tokens.
 TemplateTokens bert_template(const std::string& cls, const std::string& sep);
 
+/// RoBERTa's template, with the given two tokens: `<s> A </s>` and `<s> A </s></s> B </s>`.
+TemplateTokens roberta_template(const std::string& cls, const std::string& sep);
+
 /// Adds the ids of a model's special tokens to those of texts, and truncates these to the permitted length.
 class TemplateProcessor {
 public:

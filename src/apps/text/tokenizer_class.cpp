@@ -21,8 +21,13 @@ constexpr std::array dpr_classes = {
     "DPRReaderTokenizer",
     "DPRQuestionEncoderTokenizer",
 };
+// The classes of RoBERTa's tokenizer; that of Blenderbot has other defaults in version 5.
+constexpr std::array roberta_classes = {
+    "RobertaTokenizer", "LongformerTokenizer", "BartTokenizer", "LEDTokenizer", "MvpTokenizer",
+};
 
-// Model types for which AutoTokenizer of transformers 4 and 5 uses one of bert_classes, and GPT2Tokenizer.
+// Model types for which AutoTokenizer of transformers 4 and 5 uses one of bert_classes, GPT2Tokenizer, one of
+// roberta_classes, and the classes of Unigram models.
 constexpr std::array bert_model_types = {
     "align",       "bark",
     "bert",        "blip",
@@ -39,6 +44,14 @@ constexpr std::array bert_model_types = {
 constexpr std::array gpt2_model_types = {
     "gpt2", "gpt_neo", "gptj", "opt", "starcoder2", "dbrx", "emu3", "blip-2", "instructblip", "instructblipvideo",
 };
+constexpr std::array roberta_model_types = {
+    "roberta", "roberta-prelayernorm", "longformer", "bart", "led", "mvp", "bridgetower",
+    "clap",    "data2vec-text",        "ibert",      "mra",
+};
+
+constexpr std::array albert_model_types = {"albert", "yoso"};
+constexpr std::array xlm_roberta_model_types = {"xlm-roberta", "xmod", "metaclip_2"};
+constexpr std::array t5_model_types = {"t5", "mt5", "switch_transformers"};
 
 template <std::size_t N>
 bool contains(const std::array<const char*, N>& names, std::string_view name) {
@@ -54,21 +67,21 @@ std::string class_of_model_type(const std::string& type) {
     if (type.empty()) return "";
     if (contains(bert_model_types, type)) return "BertTokenizer";
     if (contains(gpt2_model_types, type)) return "GPT2Tokenizer";
+    if (contains(roberta_model_types, type)) return "RobertaTokenizer";
+    if (contains(albert_model_types, type)) return "AlbertTokenizer";
+    if (contains(xlm_roberta_model_types, type)) return "XLMRobertaTokenizer";
+    if (contains(t5_model_types, type)) return "T5Tokenizer";
+    if (type == "camembert") return "CamembertTokenizer";
     return "(model_type " + type + ")";
-}
-
-/// PreTrainedTokenizerFast is called TokenizersBackend since version 5.
-bool is_generic_class(const TokenizerConfig& config) {
-    return config.tokenizer_class == "PreTrainedTokenizerFast" || config.tokenizer_class == "TokenizersBackend";
 }
 
 std::string shown(bool value) { return value ? "true" : "false"; }
 
+}  // namespace
+
 std::string stated_class(const TokenizerConfig& config) {
     return quoted_name(config.tokenizer_class) + " of " + quoted_name(config.class_source);
 }
-
-}  // namespace
 
 void read_tokenizer_class(const nlohmann::json& json, const std::filesystem::path& folder, TokenizerConfig& config) {
     config.class_source = config.source;
@@ -91,6 +104,12 @@ bool reads_bert_vocabulary(const TokenizerConfig& config) { return contains(bert
 
 bool is_gpt2_class(const TokenizerConfig& config) { return config.tokenizer_class == "GPT2Tokenizer"; }
 
+bool is_roberta_class(const TokenizerConfig& config) { return contains(roberta_classes, config.tokenizer_class); }
+
+bool is_generic_class(const TokenizerConfig& config) {
+    return config.tokenizer_class == "PreTrainedTokenizerFast" || config.tokenizer_class == "TokenizersBackend";
+}
+
 Precedence word_piece_precedence(const TokenizerConfig& config) {
     if (config.tokenizer_class.empty()) return Precedence::no_class;
     if (is_bert_class(config)) return Precedence::config;
@@ -99,7 +118,7 @@ Precedence word_piece_precedence(const TokenizerConfig& config) {
 
 Precedence bpe_precedence(const TokenizerConfig& config) {
     if (config.tokenizer_class.empty()) return Precedence::no_class;
-    if (is_gpt2_class(config)) return Precedence::config;
+    if (is_gpt2_class(config) || is_roberta_class(config)) return Precedence::config;
     // Version 4 overwrites add_prefix_space for PreTrainedTokenizerFast; version 5, which has the newer name, does not.
     return config.tokenizer_class == "TokenizersBackend" ? Precedence::tokenizer_json : Precedence::undecided;
 }
@@ -117,31 +136,6 @@ bool resolve(const TokenizerSetting& setting, Precedence precedence, const Token
                            " in " + quoted_name(tokenizer_json) + ", and " +
                            (class_counts ? "which of them holds for the class " + stated_class(config) + " is not known"
                                          : "no tokenizer_class says which of them holds"));
-}
-
-void require_bert_defaults(const WordPieceParts& parts, const TokenizerConfig& config) {
-    const auto refuse = [&](const std::string& what, const std::string& stored, const std::string& expected) {
-        throw_unsupported_file(parts.source,
-                               what + " is " + stored + ", but transformers 5 uses " + expected + " for the class " +
-                                   stated_class(config) +
-                                   "; with the class PreTrainedTokenizerFast all versions use the value of this file");
-    };
-    const auto named = [&](const char* role, const char* otherwise) {
-        const auto name = config.special_names.find(role);
-        return name == config.special_names.end() ? std::string(otherwise) : name->second;
-    };
-    if (!parts.clean_text) refuse("clean_text", "false", "true");
-    if (parts.max_word_characters != 100)
-        refuse("max_input_chars_per_word", std::to_string(parts.max_word_characters), "100");
-    if (parts.prefix != "##") refuse("continuing_subword_prefix", quoted_name(parts.prefix), "'##'");
-    const std::string unk = named("unk_token", "[UNK]");
-    if (parts.special_names.at("unk_token") != unk)
-        refuse("unk_token", quoted_name(parts.special_names.at("unk_token")), quoted_name(unk));
-    const std::string cls = named("cls_token", "[CLS]");
-    const std::string sep = named("sep_token", "[SEP]");
-    if (!(parts.template_tokens == TemplateTokens{}) && !(parts.template_tokens == bert_template(cls, sep)))
-        refuse("the post_processor", "another",
-               quoted_name(cls) + " before a text and " + quoted_name(sep) + " after it");
 }
 
 }  // namespace cairn::inline v0::text

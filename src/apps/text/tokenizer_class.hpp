@@ -31,6 +31,15 @@ bool reads_bert_vocabulary(const TokenizerConfig& config);
 /// True if the class is GPT-2's tokenizer.
 bool is_gpt2_class(const TokenizerConfig& config);
 
+/// True if the class is RoBERTa's tokenizer under one of its names.
+bool is_roberta_class(const TokenizerConfig& config);
+
+/// True if the class has no settings of its own: PreTrainedTokenizerFast, which version 5 calls TokenizersBackend.
+bool is_generic_class(const TokenizerConfig& config);
+
+/// The class and the file that states it, for error messages.
+std::string stated_class(const TokenizerConfig& config);
+
 /// The precedence for do_lower_case, strip_accents and tokenize_chinese_chars of WordPiece.
 Precedence word_piece_precedence(const TokenizerConfig& config);
 
@@ -51,10 +60,5 @@ struct TokenizerSetting {
 /// without a class, if a given value contradicts tokenizer.json.
 bool resolve(const TokenizerSetting& setting, Precedence precedence, const TokenizerConfig& config,
              const std::string& tokenizer_json);
-
-/// Refuses a tokenizer.json of BERT's class that version 5 of transformers would not follow: it builds the tokenizer
-/// from the vocabulary and the configuration alone, whereas version 4 follows the file. A file without a post_processor
-/// is accepted, so that its tokenizer adds no tokens. Throws Error (unsupported), naming the member and both values.
-void require_bert_defaults(const WordPieceParts& parts, const TokenizerConfig& config);
 
 }  // namespace cairn::inline v0::text

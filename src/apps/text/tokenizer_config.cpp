@@ -51,6 +51,7 @@ void read_special_names(const json& file, const std::string& source, TokenizerCo
         if (empty_object || *token == "") continue;
         AddedToken special = read_special_token(*token, role, source);
         config.special_names[role] = special.content;
+        if (std::string_view(role) == "mask_token") config.mask_has_flags = token->is_object();
         const auto [first, is_new] = seen.emplace(special.content, special);
         if (!is_new && !first->second.same_flags(special)) config.ambiguous.push_back(special.content);
         add_or_replace(special, config.special_tokens);
@@ -62,6 +63,7 @@ void read_additional_special_tokens(const json& file, const std::string& source,
     for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
         const json* tokens = find(file, key);
         if (tokens == nullptr) continue;
+        config.has_additional_tokens = config.has_additional_tokens || !tokens->empty();
         if (!tokens->is_array() && !tokens->is_object())
             throw_bad_file(source,
                            "expected an array or an object for " + quoted_name(key) + ", got " + tokens->type_name());
@@ -107,6 +109,9 @@ void read_settings(const json& file, TokenizerConfig& config) {
     config.lower_case = optional_flag(file, "do_lower_case", config.source);
     config.chinese_chars = optional_flag(file, "tokenize_chinese_chars", config.source);
     config.strip_accents = optional_flag(file, "strip_accents", config.source);
+    config.keep_accents = optional_flag(file, "keep_accents", config.source);
+    if (find(file, "extra_ids") != nullptr)
+        config.extra_ids = read_member(file, "extra_ids", std::int64_t{0}, config.source);
     config.add_bos_token = read_member(file, "add_bos_token", false, config.source);
     config.add_eos_token = read_member(file, "add_eos_token", false, config.source);
     config.clean_up_text = read_member(file, "clean_up_tokenization_spaces", false, config.source);

@@ -22,6 +22,7 @@ struct TokenizerConfig {
     std::map<std::string, std::string> special_names;
     std::vector<AddedToken> special_tokens;  ///< those of special_names, and additional ones; their ids are unknown
     std::vector<std::string> ambiguous;      ///< special tokens with different flags in different roles of one file
+    bool mask_has_flags = false;             ///< mask_token is an object, which states its flags
     std::vector<AddedToken> added;           ///< `added_tokens_decoder`
     std::vector<AddedToken> appended;        ///< added_tokens.json
     std::optional<std::size_t> model_max_length;
@@ -29,6 +30,9 @@ struct TokenizerConfig {
     std::optional<bool> lower_case;     ///< `do_lower_case`
     std::optional<bool> chinese_chars;  ///< `tokenize_chinese_chars`
     std::optional<bool> strip_accents;
+    std::optional<bool> keep_accents;
+    std::optional<std::int64_t> extra_ids;  ///< number of T5's tokens `<extra_id_0>`, ...
+    bool has_additional_tokens = false;     ///< `additional_special_tokens` or `extra_special_tokens` is there
     bool add_bos_token = false;
     bool add_eos_token = false;
     bool clean_up_text = false;         ///< `clean_up_tokenization_spaces`

@@ -4,6 +4,7 @@
 #include "apps/text/template_processor.hpp"
 #include "apps/text/vocabulary.hpp"
 #include "apps/text/word_length.hpp"
+#include "apps/text/word_splitter.hpp"
 #include "cairn/text/tokenizer.hpp"
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace cairn::inline v0::text {
 
-/// The data that both kinds of tokenizer read from their files.
+/// The data that all kinds of tokenizer read from their files.
 struct TokenizerParts {
     std::string source;                                ///< file of the vocabulary, for error messages
     std::vector<VocabularyEntry> entries;              ///< the model's own tokens
@@ -50,7 +51,19 @@ struct WordPieceParts : TokenizerParts {
     bool clean_up_text = false;  ///< additionally the whole text, for `clean_up_tokenization_spaces`
 };
 
-/// Vocabulary, added tokens and roles, checked for consistency; shared by both kinds of tokenizer.
+/// Data of a Unigram model with its pipeline.
+struct UnigramParts : TokenizerParts {
+    std::vector<double> scores;  ///< of entries, whose ids are their indices
+    std::int32_t unk_id = 0;
+    bool byte_fallback = false;
+    std::vector<NormalizerStep> normalizer;
+    std::vector<SplitStep> pre_tokenizer;
+    std::string space;              ///< what the decoder writes as a space: "▁"
+    bool drops_first_space = true;  ///< but drops in the first token
+    bool clean_up_text = false;     ///< `clean_up_tokenization_spaces`
+};
+
+/// Vocabulary, added tokens and roles, checked for consistency; shared by all kinds of tokenizer.
 class TokenTable {
 public:
     /// Throws Error (file) if the parts contradict each other.

@@ -3,6 +3,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace cairn::inline v0::text {
 
@@ -12,6 +13,28 @@ utf8proc_category_t category(char32_t code) { return utf8proc_category(static_ca
 
 utf8proc_propval_t combining_class(char32_t code) {
     return utf8proc_get_property(static_cast<utf8proc_int32_t>(code))->combining_class;
+}
+
+/// `options` of utf8proc_decompose_char.
+std::u32string decomposition(std::u32string_view text, int options) {
+    std::u32string out;
+    out.reserve(text.size());
+    for (const char32_t code : text) {
+        utf8proc_int32_t parts[32];  // the longest decomposition has 18 code points
+        int boundary = 0;
+        const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), parts, 32,
+                                                   static_cast<utf8proc_option_t>(options), &boundary);
+        for (utf8proc_ssize_t i = 0; i < count; ++i) out += static_cast<char32_t>(parts[i]);
+    }
+    // utf8proc_decompose orders marks by exchanging neighbours, which is quadratic in a long run of them.
+    const auto is_starter = [](char32_t code) { return combining_class(code) == 0; };
+    for (auto run = out.begin(); run != out.end();) {
+        run = std::find_if_not(run, out.end(), is_starter);
+        const auto end = std::find_if(run, out.end(), is_starter);
+        std::stable_sort(run, end, [](char32_t a, char32_t b) { return combining_class(a) < combining_class(b); });
+        run = end;
+    }
+    return out;
 }
 
 }  // namespace
@@ -67,6 +90,11 @@ bool is_punctuation(char32_t code) {
 
 bool is_nonspacing_mark(char32_t code) { return category(code) == UTF8PROC_CATEGORY_MN; }
 
+bool is_mark(char32_t code) {
+    const auto kind = category(code);
+    return kind >= UTF8PROC_CATEGORY_MN && kind <= UTF8PROC_CATEGORY_ME;
+}
+
 bool is_control(char32_t code) {
     const auto kind = category(code);
     return kind >= UTF8PROC_CATEGORY_CC && kind <= UTF8PROC_CATEGORY_CO;
@@ -81,25 +109,26 @@ void append_lower(std::u32string& out, char32_t code) {
     }
 }
 
-std::u32string canonical_decomposition(std::u32string_view text) {
-    std::u32string out;
-    out.reserve(text.size());
-    for (const char32_t code : text) {
-        utf8proc_int32_t parts[8];  // the longest canonical decomposition has 4 code points
-        int boundary = 0;
-        const auto count =
-            utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), parts, 8, UTF8PROC_DECOMPOSE, &boundary);
-        for (utf8proc_ssize_t i = 0; i < count; ++i) out += static_cast<char32_t>(parts[i]);
-    }
-    // utf8proc_decompose orders marks by exchanging neighbours, which is quadratic in a long run of them.
-    const auto is_starter = [](char32_t code) { return combining_class(code) == 0; };
-    for (auto run = out.begin(); run != out.end();) {
-        run = std::find_if_not(run, out.end(), is_starter);
-        const auto end = std::find_if(run, out.end(), is_starter);
-        std::stable_sort(run, end, [](char32_t a, char32_t b) { return combining_class(a) < combining_class(b); });
-        run = end;
-    }
-    return out;
+std::u32string canonical_decomposition(std::u32string_view text) { return decomposition(text, UTF8PROC_DECOMPOSE); }
+
+std::u32string compatibility_decomposition(std::u32string_view text) {
+    return decomposition(text, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT);
+}
+
+std::u32string canonical_composition(std::u32string decomposed) {
+    if (decomposed.empty()) return decomposed;
+    std::vector<utf8proc_int32_t> codes(decomposed.begin(), decomposed.end());
+    const auto length = utf8proc_normalize_utf32(codes.data(), static_cast<utf8proc_ssize_t>(codes.size()),
+                                                 static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+    return std::u32string(codes.begin(), codes.begin() + length);
+}
+
+bool GraphemeBreaks::begins(char32_t next) {
+    const bool breaks = is_first_ || utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(last_),
+                                                                      static_cast<utf8proc_int32_t>(next), &state_);
+    is_first_ = false;
+    last_ = next;
+    return breaks;
 }
 
 }  // namespace cairn::inline v0::text

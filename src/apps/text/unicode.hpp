@@ -30,8 +30,9 @@ bool is_letter(char32_t code);
 bool is_number(char32_t code);
 bool is_punctuation(char32_t code);
 
-/// General category Mn.
+/// General category Mn; M*.
 bool is_nonspacing_mark(char32_t code);
+bool is_mark(char32_t code);
 
 /// General category Cc, Cf, Cs or Co; not unassigned code points (Cn).
 bool is_control(char32_t code);
@@ -39,7 +40,23 @@ bool is_control(char32_t code);
 /// Appends the full lower-case mapping of one character without context: U+03A3 always maps to U+03C3, final or not.
 void append_lower(std::u32string& out, char32_t code);
 
-/// Normalization form D in O(n log n), even for 1 MB of combining marks.
+/// Normalization forms D and KD in O(n log n), even for 1 MB of combining marks.
 std::u32string canonical_decomposition(std::u32string_view text);
+std::u32string compatibility_decomposition(std::u32string_view text);
+
+/// Canonical composition of a decomposed text: form C of form D, and KC of KD.
+std::u32string canonical_composition(std::u32string decomposed);
+
+/// Finds the boundaries between extended grapheme clusters (UAX #29): what a reader sees as one character.
+class GraphemeBreaks {
+public:
+    /// True if a cluster begins at `next`; the calls pass the characters of a text in order.
+    bool begins(char32_t next);
+
+private:
+    char32_t last_ = 0;
+    std::int32_t state_ = 0;
+    bool is_first_ = true;
+};
 
 }  // namespace cairn::inline v0::text

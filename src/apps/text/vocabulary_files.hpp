@@ -22,6 +22,15 @@ inline constexpr std::array<std::pair<const char*, const char*>, 5> bert_special
     {"cls_token", "[CLS]"},
     {"mask_token", "[MASK]"},
 }};
+inline constexpr std::array<std::pair<const char*, const char*>, 7> roberta_special_names = {{
+    {"bos_token", "<s>"},
+    {"eos_token", "</s>"},
+    {"unk_token", "<unk>"},
+    {"sep_token", "</s>"},
+    {"pad_token", "<pad>"},
+    {"cls_token", "<s>"},
+    {"mask_token", "<mask>"},
+}};
 
 /// {"!": 0, "\"": 1, ...} -> entries. Throws Error (file) for a value that is not an integer.
 std::vector<VocabularyEntry> vocabulary_entries(const nlohmann::json& tokens, const std::string& source);

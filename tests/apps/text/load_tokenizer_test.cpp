@@ -161,8 +161,8 @@ TEST_F(LoadTokenizer, InvalidConfig) {
 
 TEST_F(LoadTokenizer, UnsupportedKindsAreNamed) {
     const auto expect_refused = [&](const std::string& part) { expect(ErrorKind::unsupported, part); };
-    write("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer"})");
-    expect_refused("'RobertaTokenizer'");
+    write("tokenizer_config.json", R"({"tokenizer_class": "CLIPTokenizer"})");
+    expect_refused("'CLIPTokenizer'");
     write("tokenizer_config.json", R"({"added_tokens_decoder": {"257": {"content": "x", "single_word": true}}})");
     expect_refused("single_word");
     write("tokenizer_config.json", "{}");
@@ -175,7 +175,7 @@ TEST_F(LoadTokenizer, UnsupportedKindsAreNamed) {
         write("tokenizer.json", file.dump());
         expect_refused(part);
     };
-    expect_json("/model/type", "Unigram", "a model of type 'Unigram'");
+    expect_json("/model/type", "WordLevel", "a model of type 'WordLevel'");
     expect_json("/model/byte_fallback", true, "byte_fallback");
     expect_json("/model/ignore_merges", true, "ignore_merges");
     expect_json("/model/end_of_word_suffix", "</w>", "end_of_word_suffix");
@@ -184,7 +184,7 @@ TEST_F(LoadTokenizer, UnsupportedKindsAreNamed) {
     expect_json("/pre_tokenizer/type", "Sequence", "a pre_tokenizer of type 'Sequence'");
     expect_json("/pre_tokenizer/use_regex", false, "without its regex");
     expect_json("/decoder/type", "Metaspace", "a decoder of type 'Metaspace'");
-    expect_json("/post_processor/type", "RobertaProcessing", "a post_processor of type 'RobertaProcessing'");
+    expect_json("/post_processor/type", "SplitProcessing", "a post_processor of type 'SplitProcessing'");
     remove("tokenizer.json");
     remove("vocab.json");
     remove("merges.txt");

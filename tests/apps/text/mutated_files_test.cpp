@@ -84,6 +84,62 @@ Files word_piece_json() {
             {"config.json", R"({"model_type": "distilbert", "tokenizer_class": null})"}};
 }
 
+/// A folder of tests/data with its configuration.
+Files saved_folder(const char* name) {
+    Files files;
+    for (const char* file : {"tokenizer.json", "tokenizer_config.json"}) {
+        std::ifstream bytes(tests_folder() / "data/transformers5" / name / file, std::ios::binary);
+        files[file] = std::string(std::istreambuf_iterator<char>(bytes), {});
+    }
+    return files;
+}
+
+Files roberta_json() {
+    Files files = bpe_json();
+    nlohmann::json file = nlohmann::json::parse(files["tokenizer.json"]);
+    file["post_processor"] = {
+        {"type", "RobertaProcessing"}, {"sep", {"<x>", 259}}, {"cls", {"he", 256}}, {"trim_offsets", true}};
+    files["tokenizer.json"] = file.dump();
+    files["tokenizer_config.json"] = R"({"tokenizer_class": "RobertaTokenizer", "sep_token": "<x>", "cls_token": "he",
+        "mask_token": {"content": "llo", "lstrip": true}, "bos_token": "he", "eos_token": "<x>", "trim_offsets": true})";
+    files["special_tokens_map.json"] = R"({"cls_token": "he"})";
+    return files;
+}
+
+/// A small Unigram model with every supported part.
+Files unigram_json() {
+    const nlohmann::json metaspace = {
+        {"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", "first"}, {"split", true}};
+    const auto type = [](const char* name) { return nlohmann::json{{"type", name}}; };
+    const nlohmann::json file = {
+        {"added_tokens",
+         {{{"id", 0}, {"content", "<unk>"}, {"special", true}},
+          {{"id", 9}, {"content", "<x>"}, {"special", false}, {"normalized", true}, {"lstrip", true}}}},
+        {"normalizer",
+         {{"type", "Sequence"},
+          {"normalizers",
+           {{{"type", "Replace"}, {"pattern", {{"String", "``"}}}, {"content", "\""}},
+            {{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", " "}},
+            type("NFKD"),
+            type("StripAccents"),
+            type("Lowercase"),
+            type("NFC"),
+            {{"type", "Strip"}, {"strip_left", true}, {"strip_right", false}}}}}},
+        {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", {type("WhitespaceSplit"), metaspace}}}},
+        {"post_processor", {{"type", "RobertaProcessing"}, {"sep", {"b", 3}}, {"cls", {"<unk>", 0}}}},
+        {"decoder", metaspace},
+        {"model",
+         {{"type", "Unigram"},
+          {"unk_id", 0},
+          {"byte_fallback", true},
+          {"vocab", nlohmann::json::parse(R"([["<unk>", 0.0], ["▁", -2], ["a", -1.5], ["b", -1.5], ["▁a", -1.0],
+                                              ["ab", -2.5], ["he", -3.25], ["<0xC3>", 0], ["<0xA9>", 0]])")}}}};
+    return {{"tokenizer.json", file.dump()},
+            {"tokenizer_config.json",
+             R"({"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "<unk>", "keep_accents": false,
+                 "do_lower_case": true, "extra_ids": 3, "clean_up_tokenization_spaces": true})"}};
+}
+
 /// Encodes and decodes unusual texts; all ids must be in the vocabulary.
 void use(const text::Tokenizer& tokenizer) {
     for (const std::string_view text :
@@ -138,6 +194,10 @@ void expect_errors_only(const Files& files, std::uint64_t seed, int rounds) {
 TEST(MutatedFiles, OfByteLevelBpe) { expect_errors_only(bpe_files(), 1, 1500); }
 TEST(MutatedFiles, OfWordPiece) { expect_errors_only(word_piece_files(), 2, 2500); }
 TEST(MutatedFiles, OfByteLevelBpeInOneFile) { expect_errors_only(bpe_json(), 3, 1500); }
+TEST(MutatedFiles, OfRoberta) { expect_errors_only(roberta_json(), 5, 700); }
+TEST(MutatedFiles, OfUnigram) { expect_errors_only(unigram_json(), 6, 1500); }
+TEST(MutatedFiles, OfAlbert) { expect_errors_only(saved_folder("albert"), 7, 400); }
+TEST(MutatedFiles, OfT5) { expect_errors_only(saved_folder("t5"), 8, 400); }
 TEST(MutatedFiles, OfWordPieceInOneFile) { expect_errors_only(word_piece_json(), 4, 2500); }
 
 }  // namespace

@@ -177,7 +177,7 @@ TEST(WordPiece, TokenizerJsonOfAnotherShape) {
                      file["decoder"] = {{"type", "WordPiece"}, {"prefix", "##"}};
                  }),
                  "a prefix other than the model's");
-    EXPECT_PRED2(holds, refusal([](auto& file) { file["model"]["type"] = "Unigram"; }), "'Unigram'");
+    EXPECT_PRED2(holds, refusal([](auto& file) { file["model"]["type"] = "WordLevel"; }), "'WordLevel'");
 }
 
 }  // namespace

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "apps/text/tokenizer_config.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <initializer_list>
+#include <string>
+
+namespace cairn::inline v0::text {
+
+/// A member of an object. Throws Error (file) if it is missing.
+const nlohmann::json& required_member(const nlohmann::json& object, const std::string& key, const std::string& source);
+
+/// The `type` of one part of a tokenizer.json, such as its normalizer; "null" if the part is absent.
+std::string part_type(const nlohmann::json& root, const std::string& part, const std::string& source);
+
+/// Throws Error (unsupported), naming the part and its type, unless the type is one of `known`.
+void require_type(const nlohmann::json& root, const std::string& part, std::initializer_list<const char*> known,
+                  const std::string& source);
+
+/// Reads the members of a tokenizer.json that all kinds of tokenizer share, but for the vocabulary, and applies
+/// `config`.
+void read_shared_parts(const nlohmann::json& root, const TokenizerConfig& config, const std::string& source,
+                       TokenizerParts& parts);
+
+/// True if `token` is in the vocabulary or added to it.
+bool knows(const TokenizerParts& parts, const std::string& token);
+
+/// If no file names the roles, cls_token is the first token before a text, sep_token the last one after it.
+void name_template_roles(TokenizerParts& parts);
+
+}  // namespace cairn::inline v0::text
