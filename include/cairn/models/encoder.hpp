@@ -39,8 +39,8 @@ enum class Pooling {
 
 /// Configuration of an encoder. The defaults are bert-base without a head.
 struct EncoderConfig {
-    EncoderType type = EncoderType::bert;
-    EncoderHead head = EncoderHead::none;
+    EncoderType type = EncoderType::bert;  ///< architecture
+    EncoderHead head = EncoderHead::none;  ///< what the output is
     /// Sizes: vocabulary, rows of the table of positions, hidden width, attention heads, layers, width of the
     /// feed-forward layer.
     std::int64_t vocabulary = 30522, positions = 512, width = 768, heads = 12, layers = 12, inner = 3072;

@@ -30,6 +30,7 @@ constexpr auto heads = std::to_array<std::pair<std::string_view, EncoderHead>>({
 
 EncoderType type_in(const ConfigFile& file) {
     const std::string name = file.text("model_type", "");
+    if (name.empty()) file.fail("entry \"model_type\" is missing");
     std::string known;
     for (const auto& [each, type] : types) {
         if (name == each) return type;

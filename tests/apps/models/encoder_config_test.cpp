@@ -73,7 +73,7 @@ TEST(EncoderConfig, WhatIsNotSupportedIsNamed) {
     };
     expect({{"model_type", "mpnet"}},
            "model_type is \"mpnet\", expected one of bert, roberta, xlm-roberta, camembert, distilbert, albert");
-    expect({{"model_type", nullptr}}, "model_type is \"\", expected one of");
+    expect({{"model_type", nullptr}}, "entry \"model_type\" is missing", ErrorKind::file);
     expect({{"position_embedding_type", "relative_key"}}, "position_embedding_type relative_key is not supported");
     expect({{"is_decoder", true}}, "is_decoder is not supported");
     expect({{"hidden_act", "snake"}}, "activation \"snake\" is not known");
@@ -149,7 +149,7 @@ TEST_F(SentenceFolder, StatesPoolingNormalizationAndTheLengthOfTexts) {
 }
 
 TEST_F(SentenceFolder, OtherModulesAreRefused) {
-    expect({transformer}, mean, "there is no module of kind Pooling");
+    expect(json::array({transformer}), mean, "there is no module of kind Pooling");
     expect({pools, transformer}, mean, "the first module is no Transformer");
     expect(json::array(), mean, "the first module is no Transformer");
     expect({transformer, normalizes, pools}, mean, "module 1 is of kind Normalize, expected Pooling, then Normalize");
@@ -159,7 +159,7 @@ TEST_F(SentenceFolder, OtherModulesAreRefused) {
     expect({transformer, pools}, json::object(), "pooling_mode_mean_tokens or pooling_mode_cls_token must be true");
     expect({transformer, pools}, {{"pooling_mode_cls_token", true}, {"pooling_mode_mean_tokens", true}}, "only one of");
     expect({transformer, pools}, {{"pooling_mode_mean_tokens", 1}}, "must be true or false", ErrorKind::file);
-    for (const json& malformed : {json::object(), json(3), json({3}), json({{{"type", "Pooling"}}})})
+    for (const json& malformed : {json::object(), json(3), json::array({3}), json::array({{{"type", "Pooling"}}})})
         expect(malformed, mean, "expected a list of modules with type and path", ErrorKind::file);
     folder.write("modules.json", "[");
     EXPECT_THAT([&] { EncoderConfig::read(folder / "config.json"); }, refused("modules.json"));
