@@ -69,4 +69,14 @@ std::vector<Segment> AddedTokens::split(std::string_view text, bool with_special
     return segments;
 }
 
+std::pair<AddedTokens, AddedTokens> AddedTokens::by_stage(
+    std::vector<AddedToken> tokens, const std::function<std::string(std::string_view)>& normalize) {
+    std::vector<AddedToken> given, normalized;
+    for (AddedToken& token : tokens) {
+        if (token.normalized) token.content = normalize(token.content);
+        (token.normalized ? normalized : given).push_back(std::move(token));
+    }
+    return {AddedTokens(std::move(given)), AddedTokens(std::move(normalized))};
+}
+
 }  // namespace cairn::inline v0::text

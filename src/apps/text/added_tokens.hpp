@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cairn::inline v0::text {
@@ -42,6 +44,10 @@ public:
 
     /// The segments of `text` in order, none of them with empty text. Linear in the text for a given set of tokens.
     std::vector<Segment> split(std::string_view text, bool with_special) const;
+
+    /// The tokens matched in raw text, and those matched in normalized text, whose contents `normalize` has normalized.
+    static std::pair<AddedTokens, AddedTokens> by_stage(std::vector<AddedToken> tokens,
+                                                        const std::function<std::string(std::string_view)>& normalize);
 
 private:
     const AddedToken* match(std::string_view text, bool with_special) const;

@@ -71,7 +71,7 @@ std::unique_ptr<Tokenizer> read_bpe_json(const json& root, const TokenizerConfig
                                       .stored = read_member(pre_tokenizer, "add_prefix_space", true, source)},
                                      bpe_precedence(config), config, source);
     if (is_roberta_class(config)) {
-        name_roberta_roles(parts);
+        name_roles(roberta_special_names, parts);
         require_roberta_defaults(parts, config);
         require_mask_flags(parts, config);
     }

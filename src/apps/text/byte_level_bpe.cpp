@@ -14,14 +14,12 @@ constexpr std::int32_t no_token = -1;  // of a byte; BpeMerger leaves it out
 }  // namespace
 
 ByteLevelBpe::ByteLevelBpe(const BpeParts& parts)
-    : table_(parts),
-      added_(table_.added()),
+    : TableTokenizer(parts),
+      added_(added()),
       add_prefix_space_(parts.add_prefix_space),
       word_rule_(parts.word_rule),
-      ignores_merges_(parts.ignores_merges),
-      template_processor_(parts.template_tokens, table_.vocabulary(), parts.source),
-      model_max_length_(parts.model_max_length) {
-    const Vocabulary& vocabulary = table_.vocabulary();
+      ignores_merges_(parts.ignores_merges) {
+    const Vocabulary& vocabulary = this->vocabulary();
     for (unsigned byte = 0; byte < 256; ++byte) {
         const auto id = vocabulary.find(alphabet_.character(static_cast<unsigned char>(byte)));
         if (!id && !parts.may_lack_bytes)
@@ -36,12 +34,12 @@ ByteLevelBpe::ByteLevelBpe(const BpeParts& parts)
         bytes_.push_back(alphabet_.bytes_of(token).value_or(token));
         longest_token_ = std::max(longest_token_, bytes_.back().size());
     }
-    for (const AddedToken& token : table_.added()) bytes_[static_cast<std::size_t>(token.id)] = token.content;
+    for (const AddedToken& token : added()) bytes_[static_cast<std::size_t>(token.id)] = token.content;
     read_merges(parts);
 }
 
 void ByteLevelBpe::read_merges(const BpeParts& parts) {
-    const Vocabulary& vocabulary = table_.vocabulary();
+    const Vocabulary& vocabulary = this->vocabulary();
     const auto find = [&](const std::string& token, std::size_t number) {
         const auto id = vocabulary.find(token);
         if (!id)
@@ -65,7 +63,7 @@ std::optional<std::int32_t> ByteLevelBpe::whole_word(std::string_view word) cons
     if (word.size() > longest_token_) return std::nullopt;
     std::string token;
     for (const char byte : word) token += alphabet_.character(static_cast<unsigned char>(byte));
-    return table_.vocabulary().find(token);
+    return vocabulary().find(token);
 }
 
 void ByteLevelBpe::encode_plain(std::string_view text, BpeMerger& merger, std::vector<std::int32_t>& ids) const {
@@ -89,7 +87,7 @@ void ByteLevelBpe::encode_plain(std::string_view text, BpeMerger& merger, std::v
     }
 }
 
-std::vector<std::int32_t> ByteLevelBpe::encode_segments(std::string_view text, bool parse_special) const {
+std::vector<std::int32_t> ByteLevelBpe::ids_of(std::string_view text, bool parse_special) const {
     constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
     if (text.size() >= most)
         throw Error(
@@ -104,17 +102,6 @@ std::vector<std::int32_t> ByteLevelBpe::encode_segments(std::string_view text, b
             ids.push_back(segment.id);
     }
     return ids;
-}
-
-std::vector<std::int32_t> ByteLevelBpe::encode(std::string_view text, const EncodeOptions& options) const {
-    return template_processor_.apply(encode_segments(text, table_.parses_special(options)), options);
-}
-
-std::vector<std::int32_t> ByteLevelBpe::encode_pair(std::string_view first, std::string_view second,
-                                                    const EncodeOptions& options) const {
-    const bool parse_special = table_.parses_special(options);
-    return template_processor_.apply(encode_segments(first, parse_special), encode_segments(second, parse_special),
-                                     options);
 }
 
 std::string ByteLevelBpe::piece(std::int32_t id, bool) const {

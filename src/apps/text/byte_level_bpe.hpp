@@ -2,9 +2,7 @@
 
 #include "apps/text/bpe_merge.hpp"
 #include "apps/text/byte_alphabet.hpp"
-#include "apps/text/template_processor.hpp"
-#include "apps/text/tokenizer_parts.hpp"
-#include "cairn/text/tokenizer.hpp"
+#include "apps/text/table_tokenizer.hpp"
 
 #include <array>
 #include <string>
@@ -14,30 +12,21 @@ namespace cairn::inline v0::text {
 
 /// The tokenizer of GPT-2 and of many later models: splits text into words by word_length() and merges the bytes of
 /// each word by rank. Lossless where each byte has a token: decode restores any bytes.
-class ByteLevelBpe final : public Tokenizer {
+class ByteLevelBpe final : public TableTokenizer {
 public:
     /// Throws Error (file) for a byte without a token (unless the files may lack some), a repeated merge, a merge of
     /// unknown tokens, or template tokens that are unknown.
     explicit ByteLevelBpe(const BpeParts& parts);
 
-    std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options) const override;
-    std::vector<std::int32_t> encode_pair(std::string_view first, std::string_view second,
-                                          const EncodeOptions& options) const override;
     std::string piece(std::int32_t id, bool first) const override;
-    std::size_t vocabulary_size() const noexcept override { return table_.vocabulary().size(); }
-    std::optional<std::int32_t> id_of(std::string_view token) const override { return table_.vocabulary().find(token); }
-    const std::string& token(std::int32_t id) const override { return table_.vocabulary().token(id); }
-    const SpecialIds& special() const noexcept override { return table_.special(); }
-    std::optional<std::size_t> model_max_length() const noexcept override { return model_max_length_; }
 
 private:
     /// The token that a word is by itself.
     std::optional<std::int32_t> whole_word(std::string_view word) const;
     void read_merges(const BpeParts& parts);
-    std::vector<std::int32_t> encode_segments(std::string_view text, bool parse_special) const;
+    std::vector<std::int32_t> ids_of(std::string_view text, bool parse_special) const override;
     void encode_plain(std::string_view text, BpeMerger& merger, std::vector<std::int32_t>& ids) const;
 
-    TokenTable table_;
     AddedTokens added_;
     MergeTable merges_;
     std::array<std::int32_t, 256> byte_ids_;
@@ -47,8 +36,6 @@ private:
     bool add_prefix_space_;
     WordRule word_rule_;
     bool ignores_merges_;
-    TemplateProcessor template_processor_;
-    std::optional<std::size_t> model_max_length_;
 };
 
 }  // namespace cairn::inline v0::text

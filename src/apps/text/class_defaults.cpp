@@ -1,7 +1,6 @@
 #include "apps/text/class_defaults.hpp"
 
 #include "apps/text/file_errors.hpp"
-#include "apps/text/json_parts.hpp"
 #include "apps/text/tokenizer_class.hpp"
 #include "apps/text/vocabulary_files.hpp"
 
@@ -73,11 +72,6 @@ void require_mask_flags(const TokenizerParts& parts, const TokenizerConfig& conf
                                stated_class(config) +
                                "; a mask_token with its flags, such as {\"content\": \"<mask>\", "
                                "\"lstrip\": true}, decides");
-}
-
-void name_roberta_roles(TokenizerParts& parts) {
-    for (const auto& [role, token] : roberta_special_names)
-        if (!parts.special_names.contains(role) && knows(parts, token)) parts.special_names[role] = token;
 }
 
 TemplateTokens roberta_template(const TokenizerConfig& config) {

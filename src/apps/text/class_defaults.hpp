@@ -25,9 +25,6 @@ void require_roberta_defaults(const BpeParts& parts, const TokenizerConfig& conf
 /// in version 5 if some file says so. `parts` has the names of roles.
 void require_mask_flags(const TokenizerParts& parts, const TokenizerConfig& config);
 
-/// Sets the names of RoBERTa's special tokens for roles without a name, where the vocabulary has them.
-void name_roberta_roles(TokenizerParts& parts);
-
 /// `<s> A </s>` and `<s> A </s></s> B </s>` with cls_token and sep_token of the configuration.
 TemplateTokens roberta_template(const TokenizerConfig& config);
 

@@ -1,6 +1,7 @@
 #include "cairn/text/gguf_vocabulary.hpp"
 
 #include "apps/text/byte_level_bpe.hpp"
+#include "apps/text/byte_piece.hpp"
 #include "apps/text/file_errors.hpp"
 #include "apps/text/score_bpe.hpp"
 #include "apps/text/vocabulary_files.hpp"
@@ -85,24 +86,18 @@ std::unique_ptr<Tokenizer> make_bpe(const GgufVocabulary& vocabulary) {
     return std::make_unique<ByteLevelBpe>(parts);
 }
 
-/// The byte that a token `<0x0A>` stands for.
-int byte_of(const std::string& token, const std::string& source) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    const bool is_byte = token.size() == 6 && token.starts_with("<0x") && token.ends_with('>') &&
-                         digits.find(token[3]) != digits.npos && digits.find(token[4]) != digits.npos;
-    if (!is_byte) throw_bad_file(source, "expected a byte as <0x0A>, got " + quoted_name(token));
-    return static_cast<int>(digits.find(token[3]) * 16 + digits.find(token[4]));
-}
-
 std::unique_ptr<Tokenizer> make_score_bpe(const GgufVocabulary& vocabulary) {
     ScoreBpeParts parts;
     read_tokens(vocabulary, parts, [&](std::size_t id) { return vocabulary.tokens[id]; });
     parts.scores = vocabulary.scores;
     parts.add_space_prefix = vocabulary.add_space_prefix;
-    for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id)
-        parts.byte_of.push_back(type_of(vocabulary, id) == byte
-                                    ? std::optional(byte_of(vocabulary.tokens[id], vocabulary.source))
-                                    : std::nullopt);
+    for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
+        const std::string& token = vocabulary.tokens[id];
+        const bool is_byte = type_of(vocabulary, id) == byte;
+        parts.byte_of.push_back(is_byte ? byte_of_piece(token) : std::nullopt);
+        if (is_byte && !parts.byte_of.back())
+            throw_bad_file(vocabulary.source, "expected a byte as <0x0A>, got " + quoted_name(token));
+    }
     parts.template_tokens = template_of(vocabulary, parts, vocabulary.bos.has_value());
     return std::make_unique<ScoreBpe>(parts);
 }

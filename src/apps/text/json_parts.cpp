@@ -19,12 +19,16 @@ std::string part_type(const json& root, const std::string& part, const std::stri
     return found->is_object() ? read_member<std::string>(*found, "type", "", source) : found->type_name();
 }
 
+void refuse_type(const std::string& part, const std::string& type, const std::string& source) {
+    throw_unsupported_file(source, "a " + part + " of type " + quoted_name(type) + " is not supported with this model");
+}
+
 void require_type(const json& root, const std::string& part, std::initializer_list<const char*> known,
                   const std::string& source) {
     const std::string type = part_type(root, part, source);
     for (const char* name : known)
         if (type == name) return;
-    throw_unsupported_file(source, "a " + part + " of type " + quoted_name(type) + " is not supported with this model");
+    refuse_type(part, type, source);
 }
 
 void read_shared_parts(const json& root, const TokenizerConfig& config, const std::string& source,
@@ -48,6 +52,11 @@ bool knows(const TokenizerParts& parts, const std::string& token) {
     for (const VocabularyEntry& entry : parts.entries)
         if (entry.token == token) return true;
     return false;
+}
+
+void name_roles(std::span<const std::pair<const char*, const char*>> roles, TokenizerParts& parts) {
+    for (const auto& [role, token] : roles)
+        if (!parts.special_names.contains(role) && knows(parts, token)) parts.special_names[role] = token;
 }
 
 void name_template_roles(TokenizerParts& parts) {

@@ -43,7 +43,7 @@ void apply_roberta_class(const TokenizerConfig& config, BpeParts& parts) {
     reject_ambiguous_tokens(config, {"bos_token", "cls_token"}, "<s>");
     reject_ambiguous_tokens(config, {"eos_token", "sep_token"}, "</s>");
     apply_config(config, parts);
-    name_roberta_roles(parts);
+    name_roles(roberta_special_names, parts);
     require_mask_flags(parts, config);
     parts.template_tokens = roberta_template(config);
 }

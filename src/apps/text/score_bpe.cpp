@@ -1,6 +1,7 @@
 #include "apps/text/score_bpe.hpp"
 
 #include "apps/text/file_errors.hpp"
+#include "apps/text/replaced.hpp"
 #include "apps/text/unicode.hpp"
 
 #include <algorithm>
@@ -11,16 +12,6 @@ namespace cairn::inline v0::text {
 namespace {
 
 constexpr std::string_view space = "\xE2\x96\x81";  // U+2581
-
-/// Replaces each occurrence of `from`.
-std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
-    std::string result;
-    for (std::size_t at = text.find(from); at != text.npos; at = text.find(from)) {
-        result.append(text.substr(0, at)).append(to);
-        text.remove_prefix(at + from.size());
-    }
-    return result.append(text);
-}
 
 /// A run of characters of the text; of size 0 if it is merged into its left neighbour.
 struct Symbol {
@@ -42,32 +33,28 @@ struct Pair {
 }  // namespace
 
 ScoreBpe::ScoreBpe(const ScoreBpeParts& parts)
-    : table_(parts),
-      added_(table_.added()),
-      scores_(parts.scores),
-      add_space_prefix_(parts.add_space_prefix),
-      template_processor_(parts.template_tokens, table_.vocabulary(), parts.source) {
-    const Vocabulary& vocabulary = table_.vocabulary();
+    : TableTokenizer(parts), added_(added()), scores_(parts.scores), add_space_prefix_(parts.add_space_prefix) {
+    const Vocabulary& vocabulary = this->vocabulary();
     if (scores_.size() != vocabulary.size())
         throw_bad_file(parts.source, std::to_string(vocabulary.size()) + " tokens have " +
                                          std::to_string(scores_.size()) + " scores");
     if (std::any_of(scores_.begin(), scores_.end(), [](double score) { return score != score; }))
         throw_bad_file(parts.source, "a score is not a number");
-    byte_ids_.fill(table_.special().unk.value_or(-1));
+    byte_ids_.fill(special().unk.value_or(-1));
     for (std::size_t id = 0; id < vocabulary.size(); ++id) {
         const std::string& token = vocabulary.token(static_cast<std::int32_t>(id));
-        const std::optional<int> byte = id < parts.byte_of.size() ? parts.byte_of[id] : std::nullopt;
-        if (byte) byte_ids_[static_cast<std::size_t>(*byte)] = static_cast<std::int32_t>(id);
+        const std::optional<unsigned char> byte = id < parts.byte_of.size() ? parts.byte_of[id] : std::nullopt;
+        if (byte) byte_ids_[*byte] = static_cast<std::int32_t>(id);
         pieces_.push_back(byte ? std::string(1, static_cast<char>(*byte)) : replaced(token, space, " "));
         longest_token_ = std::max(longest_token_, token.size());
     }
-    for (const AddedToken& token : table_.added()) pieces_[static_cast<std::size_t>(token.id)] = token.content;
+    for (const AddedToken& token : added()) pieces_[static_cast<std::size_t>(token.id)] = token.content;
     if (std::find(byte_ids_.begin(), byte_ids_.end(), -1) != byte_ids_.end())
         throw_bad_file(parts.source, "some bytes have no token, and there is no unknown token");
 }
 
 void ScoreBpe::encode_plain(std::string_view text, std::vector<std::int32_t>& ids) const {
-    const Vocabulary& vocabulary = table_.vocabulary();
+    const Vocabulary& vocabulary = this->vocabulary();
     std::vector<Symbol> symbols;
     for (std::size_t at = 0; at < text.size();) {
         const auto index = static_cast<std::ptrdiff_t>(symbols.size());
@@ -108,7 +95,7 @@ void ScoreBpe::encode_plain(std::string_view text, std::vector<std::int32_t>& id
     }
 }
 
-std::vector<std::int32_t> ScoreBpe::encode_segments(std::string_view text, bool parse_special) const {
+std::vector<std::int32_t> ScoreBpe::ids_of(std::string_view text, bool parse_special) const {
     std::vector<std::int32_t> ids;
     bool follows_plain = false;
     for (const Segment& segment : added_.split(text, parse_special)) {
@@ -122,17 +109,6 @@ std::vector<std::int32_t> ScoreBpe::encode_segments(std::string_view text, bool 
         follows_plain = is_plain;
     }
     return ids;
-}
-
-std::vector<std::int32_t> ScoreBpe::encode(std::string_view text, const EncodeOptions& options) const {
-    return template_processor_.apply(encode_segments(text, table_.parses_special(options)), options);
-}
-
-std::vector<std::int32_t> ScoreBpe::encode_pair(std::string_view first, std::string_view second,
-                                                const EncodeOptions& options) const {
-    const bool parse_special = table_.parses_special(options);
-    return template_processor_.apply(encode_segments(first, parse_special), encode_segments(second, parse_special),
-                                     options);
 }
 
 std::string ScoreBpe::piece(std::int32_t id, bool first) const {

@@ -1,9 +1,7 @@
 #pragma once
 
 #include "apps/text/added_tokens.hpp"
-#include "apps/text/template_processor.hpp"
-#include "apps/text/tokenizer_parts.hpp"
-#include "cairn/text/tokenizer.hpp"
+#include "apps/text/table_tokenizer.hpp"
 
 #include <array>
 #include <cstdint>
@@ -15,42 +13,32 @@ namespace cairn::inline v0::text {
 
 /// Data of a SentencePiece BPE.
 struct ScoreBpeParts : TokenizerParts {
-    std::vector<double> scores;               ///< by id
-    std::vector<std::optional<int>> byte_of;  ///< by id: the byte that a token `<0x0A>` stands for
-    bool add_space_prefix = true;             ///< a text that follows no plain text begins with a space
+    std::vector<double> scores;                         ///< by id
+    std::vector<std::optional<unsigned char>> byte_of;  ///< by id: the byte that a byte piece stands for
+    bool add_space_prefix = true;                       ///< a text that follows no plain text begins with a space
 };
 
 /// The BPE of SentencePiece models (Llama 1 and 2, Gemma), as llama.cpp computes it: spaces are U+2581, and of all
 /// neighbours that form a token those with the largest score are merged, the leftmost first. What is no token then is
 /// given by the tokens of its bytes. Linear in the length of the text, up to a logarithmic factor.
-class ScoreBpe final : public Tokenizer {
+class ScoreBpe final : public TableTokenizer {
 public:
     /// Throws Error (file) if the parts contradict each other, or the token of a byte is missing and there is no
     /// unknown token.
     explicit ScoreBpe(const ScoreBpeParts& parts);
 
-    std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options) const override;
-    std::vector<std::int32_t> encode_pair(std::string_view first, std::string_view second,
-                                          const EncodeOptions& options) const override;
     std::string piece(std::int32_t id, bool first) const override;
-    std::size_t vocabulary_size() const noexcept override { return table_.vocabulary().size(); }
-    std::optional<std::int32_t> id_of(std::string_view token) const override { return table_.vocabulary().find(token); }
-    const std::string& token(std::int32_t id) const override { return table_.vocabulary().token(id); }
-    const SpecialIds& special() const noexcept override { return table_.special(); }
-    std::optional<std::size_t> model_max_length() const noexcept override { return std::nullopt; }
 
 private:
-    std::vector<std::int32_t> encode_segments(std::string_view text, bool parse_special) const;
+    std::vector<std::int32_t> ids_of(std::string_view text, bool parse_special) const override;
     void encode_plain(std::string_view text, std::vector<std::int32_t>& ids) const;
 
-    TokenTable table_;
     AddedTokens added_;
     std::vector<double> scores_;
     std::vector<std::string> pieces_;  // the bytes that each id decodes to
     std::array<std::int32_t, 256> byte_ids_;
     std::size_t longest_token_ = 0;  // in bytes
     bool add_space_prefix_;
-    TemplateProcessor template_processor_;
 };
 
 }  // namespace cairn::inline v0::text

@@ -27,11 +27,10 @@ std::string utf8_of(std::u32string_view codes) {
     return text;
 }
 
-/// The text between two steps. `start_count`: so many of its first characters stem from the first character of the
-/// original text.
+/// The text between two steps.
 struct Codes {
     std::u32string codes;
-    std::size_t start_count;
+    std::size_t start_count;  ///< number of leading characters that stem from the first character of the original text
 };
 
 /// Builds the result of a step.

@@ -1,5 +1,8 @@
 #include "apps/text/unigram.hpp"
 
+#include "apps/text/replaced.hpp"
+
+#include <tuple>
 #include <utility>
 
 namespace cairn::inline v0::text {
@@ -17,23 +20,15 @@ std::vector<ScoredPiece> pieces_of(const UnigramParts& parts) {
 }  // namespace
 
 Unigram::Unigram(const UnigramParts& parts)
-    : table_(parts),
+    : TableTokenizer(parts),
       normalizer_(parts.normalizer),
       splitter_(parts.pre_tokenizer),
       model_(pieces_of(parts), parts.unk_id, parts.byte_fallback),
       space_(parts.space),
       drops_first_space_(parts.drops_first_space),
-      clean_up_text_(parts.clean_up_text),
-      template_processor_(parts.template_tokens, table_.vocabulary(), parts.source),
-      model_max_length_(parts.model_max_length) {
-    std::vector<AddedToken> given;
-    std::vector<AddedToken> normalized;
-    for (AddedToken token : table_.added()) {
-        if (token.normalized) token.content = normalizer_.apply(token.content).text;
-        (token.normalized ? normalized : given).push_back(std::move(token));
-    }
-    added_ = AddedTokens(std::move(given));
-    added_normalized_ = AddedTokens(std::move(normalized));
+      clean_up_text_(parts.clean_up_text) {
+    std::tie(added_, added_normalized_) =
+        AddedTokens::by_stage(added(), [&](std::string_view text) { return normalizer_.apply(text).text; });
 }
 
 void Unigram::encode_plain(std::string_view text, bool begins_text, bool parse_special,
@@ -51,7 +46,7 @@ void Unigram::encode_plain(std::string_view text, bool begins_text, bool parse_s
     }
 }
 
-std::vector<std::int32_t> Unigram::encode_segments(std::string_view text, bool parse_special) const {
+std::vector<std::int32_t> Unigram::ids_of(std::string_view text, bool parse_special) const {
     std::vector<std::int32_t> ids;
     for (const Segment& segment : added_.split(text, parse_special)) {
         if (segment.id == Segment::plain)
@@ -62,27 +57,8 @@ std::vector<std::int32_t> Unigram::encode_segments(std::string_view text, bool p
     return ids;
 }
 
-std::vector<std::int32_t> Unigram::encode(std::string_view text, const EncodeOptions& options) const {
-    return template_processor_.apply(encode_segments(text, table_.parses_special(options)), options);
-}
-
-std::vector<std::int32_t> Unigram::encode_pair(std::string_view first, std::string_view second,
-                                               const EncodeOptions& options) const {
-    const bool parse_special = table_.parses_special(options);
-    return template_processor_.apply(encode_segments(first, parse_special), encode_segments(second, parse_special),
-                                     options);
-}
-
 std::string Unigram::piece(std::int32_t id, bool first) const {
-    const std::string& token = table_.vocabulary().token(id);
-    const std::string_view written = first && drops_first_space_ ? "" : " ";
-    std::string text;
-    std::size_t start = 0;
-    for (std::size_t at = token.find(space_); at != token.npos; at = token.find(space_, start)) {
-        text.append(token, start, at - start).append(written);
-        start = at + space_.size();
-    }
-    return text.append(token, start);
+    return replaced(token(id), space_, first && drops_first_space_ ? "" : " ");
 }
 
 }  // namespace cairn::inline v0::text

@@ -7,14 +7,12 @@
 #include "apps/text/vocabulary_files.hpp"
 
 #include <algorithm>
-#include <span>
 
 namespace cairn::inline v0::text {
 
 namespace {
 
 using Kind = NormalizerStep::Kind;
-using Roles = std::span<const std::pair<const char*, const char*>>;
 
 constexpr const char* piece_space = "\u2581";
 constexpr std::int64_t most_extra_ids = 1000;
@@ -33,11 +31,6 @@ constexpr std::array<std::pair<const char*, const char*>, 3> t5_special_names = 
     {"unk_token", "<unk>"},
     {"pad_token", "<pad>"},
 }};
-
-void name_roles(Roles roles, UnigramParts& parts) {
-    for (const auto& [role, token] : roles)
-        if (!parts.special_names.contains(role) && knows(parts, token)) parts.special_names[role] = token;
-}
 
 /// What a class of version 5 builds.
 struct Built {

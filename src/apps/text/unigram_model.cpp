@@ -1,5 +1,6 @@
 #include "apps/text/unigram_model.hpp"
 
+#include "apps/text/byte_piece.hpp"
 #include "apps/text/unicode.hpp"
 #include "cairn/error.hpp"
 
@@ -18,12 +19,6 @@ std::vector<std::string> texts_of(const std::vector<ScoredPiece>& pieces) {
     texts.reserve(pieces.size());
     for (const ScoredPiece& piece : pieces) texts.push_back(piece.text);
     return texts;
-}
-
-/// 10 -> "<0x0A>"
-std::string byte_piece(unsigned byte) {
-    constexpr const char* digits = "0123456789ABCDEF";
-    return std::string("<0x") + digits[byte / 16] + digits[byte % 16] + ">";
 }
 
 }  // namespace
@@ -46,7 +41,8 @@ UnigramModel::UnigramModel(std::vector<ScoredPiece> pieces, std::int32_t unk_id,
     unknown_score_ = least - unknown_penalty;
     byte_ids_.fill(-1);
     for (unsigned byte = 0; byte_fallback && byte < 256; ++byte)
-        if (const auto found = ids_.find(byte_piece(byte)); found != ids_.end()) byte_ids_[byte] = found->second;
+        if (const auto found = ids_.find(byte_piece(static_cast<unsigned char>(byte))); found != ids_.end())
+            byte_ids_[byte] = found->second;
 }
 
 std::vector<UnigramModel::Step> UnigramModel::best_steps(std::string_view word) const {

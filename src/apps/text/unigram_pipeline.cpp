@@ -13,16 +13,11 @@ namespace {
 using nlohmann::json;
 using Kind = NormalizerStep::Kind;
 
-/// Refuses a step by its type; `part` is "normalizer" or "pre_tokenizer".
-[[noreturn]] void refuse_step(const std::string& part, const std::string& type, const std::string& source) {
-    throw_unsupported_file(source, "a " + part + " of type " + quoted_name(type) + " is not supported with this model");
-}
-
 /// Calls `read` for each step: the part itself, or those of a Sequence under `members`, which may contain sequences.
 template <class Read>
 void for_steps(const json& step, const std::string& part, const char* members, const std::string& source,
                const Read& read) {
-    if (!step.is_object()) refuse_step(part, step.type_name(), source);
+    if (!step.is_object()) refuse_type(part, step.type_name(), source);
     const auto type = read_member<std::string>(step, "type", "", source);
     if (type != "Sequence") return read(step, type);
     const json& steps = required_member(step, members, source);
@@ -70,7 +65,7 @@ NormalizerStep read_normalizer_step(const json& step, const std::string& type, c
         return {.kind = Kind::strip,
                 .left = read_member(step, "strip_left", true, source),
                 .right = read_member(step, "strip_right", true, source)};
-    refuse_step("normalizer", type, source);
+    refuse_type("normalizer", type, source);
 }
 
 /// `prepend_scheme`, or `add_prefix_space` in older files.
@@ -117,7 +112,7 @@ std::vector<SplitStep> read_split_steps(const json& root, const std::string& sou
                   else if (type == "Metaspace")
                       steps.push_back(read_metaspace(step, source));
                   else
-                      refuse_step("pre_tokenizer", type, source);
+                      refuse_type("pre_tokenizer", type, source);
               });
     return steps;
 }

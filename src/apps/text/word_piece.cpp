@@ -4,6 +4,7 @@
 #include "apps/text/file_errors.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace cairn::inline v0::text {
@@ -15,7 +16,7 @@ bool continues_character(char byte) { return (static_cast<unsigned char>(byte) &
 }  // namespace
 
 WordPiece::WordPiece(const WordPieceParts& parts)
-    : table_(parts),
+    : TableTokenizer(parts),
       normalizer_{.clean_text = parts.clean_text,
                   .chinese_chars = parts.chinese_chars,
                   .strip_accents = parts.strip_accents.value_or(parts.lower_case),
@@ -23,31 +24,22 @@ WordPiece::WordPiece(const WordPieceParts& parts)
       prefix_(parts.prefix),
       max_word_characters_(parts.max_word_characters),
       clean_up_pieces_(parts.clean_up_pieces),
-      clean_up_text_(parts.clean_up_text),
-      template_processor_(parts.template_tokens, table_.vocabulary(), parts.source),
-      model_max_length_(parts.model_max_length) {
-    const SpecialIds& special = table_.special();
-    if (!special.unk) throw_bad_file(parts.source, "WordPiece needs an unk_token in its vocabulary");
+      clean_up_text_(parts.clean_up_text) {
+    if (!special().unk) throw_bad_file(parts.source, "WordPiece needs an unk_token in its vocabulary");
 
-    for (std::size_t id = 0; id < table_.vocabulary().size(); ++id) {
-        std::string_view token = table_.vocabulary().token(static_cast<std::int32_t>(id));
+    for (std::size_t id = 0; id < vocabulary().size(); ++id) {
+        std::string_view token = vocabulary().token(static_cast<std::int32_t>(id));
         longest_piece_ = std::max(longest_piece_, token.size());
         if (token.starts_with(prefix_))
             continuations_.emplace(token.substr(prefix_.size()), static_cast<std::int32_t>(id));
     }
 
-    std::vector<AddedToken> given;
-    std::vector<AddedToken> normalized;
-    for (AddedToken token : table_.added()) {
-        if (token.normalized) token.content = normalizer_.apply(token.content);
-        (token.normalized ? normalized : given).push_back(std::move(token));
-    }
-    added_ = AddedTokens(std::move(given));
-    added_normalized_ = AddedTokens(std::move(normalized));
+    std::tie(added_, added_normalized_) =
+        AddedTokens::by_stage(added(), [&](std::string_view text) { return normalizer_.apply(text); });
 }
 
 std::optional<std::int32_t> WordPiece::find_piece(std::string_view part, bool begins_word) const {
-    if (begins_word) return table_.vocabulary().find(part);
+    if (begins_word) return vocabulary().find(part);
     const auto found = continuations_.find(part);
     return found == continuations_.end() ? std::nullopt : std::optional(found->second);
 }
@@ -73,10 +65,10 @@ void WordPiece::append_word(std::string_view word, std::vector<std::int32_t>& id
     }
     if (known) return;
     ids.resize(mark);
-    ids.push_back(*table_.special().unk);
+    ids.push_back(*special().unk);
 }
 
-std::vector<std::int32_t> WordPiece::encode_plain(std::string_view text, bool parse_special) const {
+std::vector<std::int32_t> WordPiece::ids_of(std::string_view text, bool parse_special) const {
     std::vector<std::int32_t> ids;
     for (const Segment& outer : added_.split(text, parse_special)) {
         if (outer.id != Segment::plain) {
@@ -95,18 +87,8 @@ std::vector<std::int32_t> WordPiece::encode_plain(std::string_view text, bool pa
     return ids;
 }
 
-std::vector<std::int32_t> WordPiece::encode(std::string_view text, const EncodeOptions& options) const {
-    return template_processor_.apply(encode_plain(text, table_.parses_special(options)), options);
-}
-
-std::vector<std::int32_t> WordPiece::encode_pair(std::string_view first, std::string_view second,
-                                                 const EncodeOptions& options) const {
-    const bool parse_special = table_.parses_special(options);
-    return template_processor_.apply(encode_plain(first, parse_special), encode_plain(second, parse_special), options);
-}
-
 std::string WordPiece::piece(std::int32_t id, bool first) const {
-    const std::string& token = table_.vocabulary().token(id);
+    const std::string& token = vocabulary().token(id);
     std::string text = first ? token : token.starts_with(prefix_) ? token.substr(prefix_.size()) : " " + token;
     return clean_up_pieces_ ? clean_up(std::move(text)) : text;
 }

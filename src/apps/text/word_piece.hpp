@@ -1,9 +1,7 @@
 #pragma once
 
 #include "apps/text/bert_pre_tokenizer.hpp"
-#include "apps/text/template_processor.hpp"
-#include "apps/text/tokenizer_parts.hpp"
-#include "cairn/text/tokenizer.hpp"
+#include "apps/text/table_tokenizer.hpp"
 
 #include <string>
 #include <string_view>
@@ -15,39 +13,28 @@ namespace cairn::inline v0::text {
 /// BERT's tokenizer (Devlin et al. 2018). Splits text into words by bert_pre_tokenize(), and each word greedily into
 /// the longest matching piece, then the longest matching continuation, and so on: "unaffable" -> "una" "##ffa" "##ble".
 /// A word with an unmatched remainder, or of more than `max_word_characters`, becomes a single [UNK].
-class WordPiece final : public Tokenizer {
+class WordPiece final : public TableTokenizer {
 public:
     /// Throws Error (file) if [UNK] or a token of the template is not in the vocabulary.
     explicit WordPiece(const WordPieceParts& parts);
 
-    std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options) const override;
-    std::vector<std::int32_t> encode_pair(std::string_view first, std::string_view second,
-                                          const EncodeOptions& options) const override;
     std::string piece(std::int32_t id, bool first) const override;
     bool cleans_up() const noexcept override { return clean_up_text_; }
-    std::size_t vocabulary_size() const noexcept override { return table_.vocabulary().size(); }
-    std::optional<std::int32_t> id_of(std::string_view token) const override { return table_.vocabulary().find(token); }
-    const std::string& token(std::int32_t id) const override { return table_.vocabulary().token(id); }
-    const SpecialIds& special() const noexcept override { return table_.special(); }
-    std::optional<std::size_t> model_max_length() const noexcept override { return model_max_length_; }
 
 private:
-    std::vector<std::int32_t> encode_plain(std::string_view text, bool parse_special) const;
+    std::vector<std::int32_t> ids_of(std::string_view text, bool parse_special) const override;
     std::optional<std::int32_t> find_piece(std::string_view part, bool begins_word) const;
     void append_word(std::string_view word, std::vector<std::int32_t>& ids) const;
 
-    TokenTable table_;
     AddedTokens added_;             // matched in the raw text
     AddedTokens added_normalized_;  // matched in normalized text
     BertNormalizer normalizer_;
     std::string prefix_;
-    std::unordered_map<std::string_view, std::int32_t> continuations_;  // without the prefix; views into table_
+    std::unordered_map<std::string_view, std::int32_t> continuations_;  // without the prefix; views into vocabulary()
     std::size_t longest_piece_ = 0;                                     // in bytes, without the prefix
     std::size_t max_word_characters_;
     bool clean_up_pieces_;
     bool clean_up_text_;
-    TemplateProcessor template_processor_;
-    std::optional<std::size_t> model_max_length_;
 };
 
 }  // namespace cairn::inline v0::text

@@ -67,8 +67,7 @@ std::unique_ptr<Tokenizer> read_word_piece_json(const json& root, const Tokenize
     parts.max_word_characters = static_cast<std::size_t>(most);
 
     name_template_roles(parts);
-    for (const auto& [role, token] : bert_special_names)
-        if (!parts.special_names.contains(role) && knows(parts, token)) parts.special_names[role] = token;
+    name_roles(bert_special_names, parts);
     parts.special_names["unk_token"] = read_member<std::string>(model, "unk_token", "[UNK]", source);
     read_word_piece_decoder(root, source, parts);
     if (is_bert_class(config)) require_bert_defaults(parts, config);

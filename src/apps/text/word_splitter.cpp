@@ -1,5 +1,6 @@
 #include "apps/text/word_splitter.hpp"
 
+#include "apps/text/replaced.hpp"
 #include "apps/text/unicode.hpp"
 
 #include <utility>
@@ -33,13 +34,7 @@ void split_at_white_space(const Word& word, std::vector<Word>& words) {
 }
 
 void split_metaspace(const SplitStep& step, const Word& word, std::vector<Word>& words) {
-    std::string text;
-    for (const char byte : word.text) {
-        if (byte == ' ')
-            text += step.replacement;
-        else
-            text += byte;
-    }
+    std::string text = replaced(word.text, " ", step.replacement);
     const bool prepends =
         step.prepend == SplitStep::Prepend::always || (step.prepend == SplitStep::Prepend::first && word.begins_text);
     if (prepends && !text.starts_with(step.replacement)) text.insert(0, step.replacement);
