@@ -308,8 +308,7 @@ fusion::Patterns Stages::patterns(const ir::GraphData& graph) const {
     if (impl.patterns == nullptr)
         impl.patterns = fusion::patterns_of(impl.kernels.definitions, sought, options_.stop);
     else if (const fusion::GraphTraits& served = fusion::traits_of(*impl.patterns); !served.covers(sought))
-        impl.patterns = fusion::patterns_of(impl.kernels.definitions,
-                                            served | sought | fusion::GraphTraits(0, false, false), options_.stop);
+        impl.patterns = fusion::patterns_of(impl.kernels.definitions, (served | sought).with_all_ops(), options_.stop);
     return impl.patterns;
 }
 

@@ -85,6 +85,8 @@ struct GraphTraits {
         return axes >= other.axes && (rounds || !other.rounds) && (multiplies_integers || !other.multiplies_integers) &&
                (other.ops & ~ops) == 0;
     }
+    /// The same traits with all ops.
+    GraphTraits with_all_ops() const { return {axes, rounds, multiplies_integers, all_ops}; }
     /// The union of the traits.
     GraphTraits operator|(const GraphTraits& other) const {
         return {std::max(axes, other.axes), rounds || other.rounds, multiplies_integers || other.multiplies_integers,

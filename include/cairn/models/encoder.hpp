@@ -46,8 +46,8 @@ struct EncoderConfig {
     std::int64_t vocabulary = 30522, positions = 512, width = 768, heads = 12, layers = 12, inner = 3072;
     std::int64_t embedding_width = 0;  ///< of the tables, which ALBERT projects to the hidden width; 0: that width
     std::int64_t token_types = 2;      ///< segments that a text may have (`[CLS] A [SEP] B [SEP]` has two); 0: none
-    /// Of ALBERT: layers are divided into so many groups, and each stands for as many inner layers; layers of a group
-    /// share their weights.
+    /// ALBERT only: the number of groups of layers, whose layers share their weights, and the number of inner layers
+    /// that each layer applies in sequence.
     std::int64_t groups = 1, inner_layers = 1;
     std::int32_t padding_id = 0;        ///< fills shorter rows; RoBERTa counts positions from it, over the other ids
     double layer_norm_epsilon = 1e-12;  ///< added under the square root
@@ -104,7 +104,7 @@ struct EncoderOptions {
 
 /// The token types of ids of one or two texts: 0 up to the first separator, 1 after it.
 ///
-///     encoder.forward({{tokenizer->encode_pair(question, text)}}, ...)
+///     token_types({cls, 7, sep, 8, 9, sep}, sep)   ->   0 0 0 1 1 1
 CAIRN_API std::vector<std::int32_t> token_types(std::span<const std::int32_t> ids, std::int32_t separator);
 
 /// A compiled encoder. Not thread-safe.

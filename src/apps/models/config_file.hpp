@@ -47,7 +47,6 @@ public:
     std::vector<std::string> texts(std::string_view key) const;
     /// A whole number of at least 0; `default_value` if the entry is absent or null.
     std::int64_t count(std::string_view key, std::int64_t default_value) const;
-    const std::filesystem::path& path() const noexcept { return path_; }
     /// The names of the classes: the values of `id2label`. If it is absent, LABEL_0, LABEL_1, ..., in the number given
     /// by `num_labels`, by default 2. Throws Error(file) unless the keys of `id2label` are 0, 1, ... and their number
     /// is `num_labels`, if that is given.

@@ -44,7 +44,7 @@ std::span<const float> Decoder::run(std::span<const std::int32_t> ids, std::int6
     return compiled_.output("logits").as<float>();
 }
 
-/// Throws Error(argument) for an id outside the vocabulary, or if the cache has no room for so many positions more.
+/// Throws Error(argument) for an id outside the vocabulary, or if `added` further positions exceed the capacity.
 void Decoder::check(std::span<const std::int32_t> ids, std::int64_t added) const {
     if (added > capacity_ - length_)
         refuse(std::to_string(length_ + added) + " tokens are more than the context of " + std::to_string(capacity_) +

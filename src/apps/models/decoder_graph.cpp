@@ -66,7 +66,7 @@ Graph DecoderGraph::finished(const Tensor& logits) {
 }
 
 CompiledGraph compile_decoder(const Graph& graph, const Context& context, const DecoderOptions& options,
-                              CompileOptions& compile_options) {
+                              CompileOptions compile_options) {
     if (compile_options.splits.empty()) compile_options.splits = {{"T", {1, 12}}};
     // A result in the host's memory would have to be waited for.
     if (options.greedy)

@@ -15,11 +15,8 @@ public:
     DecoderGraph(std::string_view model, std::int64_t positions, const DecoderOptions& options);
 
     Graph& graph() { return graph_; }
-    const Dim& batch() const { return batch_; }
-    const Dim& tokens() const { return tokens_; }
     const Tensor& ids() const { return ids_; }              ///< i32[B,T]
     const Tensor& positions() const { return positions_; }  ///< i32[B,T], or [1,T] with one row
-    std::int64_t capacity() const { return capacity_; }
 
     /// Attention of a layer: appends keys and values [B,heads,T,D] to its states; each query of q [B,H,T,D] attends to
     /// the positions up to its own. `options` give scale and window.
@@ -42,7 +39,7 @@ private:
 /// Compiles a decoder's graph. Splits T into 1, 2..12 and 13.. if the options have no splits; with `greedy` the chosen
 /// token stays on the device.
 CompiledGraph compile_decoder(const Graph& graph, const Context& context, const DecoderOptions& options,
-                              CompileOptions& compile_options);
+                              CompileOptions compile_options);
 
 /// The length of the cache: DecoderOptions::capacity, or `positions` by default.
 std::int64_t capacity_of(std::int64_t positions, const DecoderOptions& options);

@@ -1,3 +1,4 @@
+#include "apps/models/encoder_check.hpp"
 #include "apps/models/encoder_names.hpp"
 #include "apps/models/model_file.hpp"
 #include "apps/models/saved_model.hpp"
@@ -45,16 +46,12 @@ Encoder Encoder::load(const std::filesystem::path& path, const Context& context,
                       CompileOptions compile_options, const std::filesystem::path& cache_folder) {
     const ModelFile file(path);
     const EncoderConfig config = with_options(file.config<EncoderConfig>(), options);
-    const std::string prefix(EncoderNames::of(config.type).prefix);
-    const std::span<const GgufName> names = encoder_gguf_names(config.type);
-    std::vector<WeightSpec> weights = encoder_weights(config);
-    file.find(weights, prefix, names);
-    save_compiled(compile_options, cache_folder);
-    CompiledGraph compiled = compile(encoder_graph(config, weights, options.max_batch), context, compile_options);
-    bind_saved(
-        compiled, file.source(weights, prefix, names), [&] { return file.fingerprint(); }, cache_folder,
-        compile_options);
-    return Encoder(config, options.max_batch, std::move(compiled));
+    return {config, options.max_batch,
+            load_compiled(file, encoder_weights(config), std::string(EncoderNames::of(config.type).prefix),
+                          encoder_gguf_names(config.type), std::move(compile_options), cache_folder,
+                          [&](const std::vector<WeightSpec>& weights, const CompileOptions& how) {
+                              return compile(encoder_graph(config, weights, options.max_batch), context, how);
+                          })};
 }
 
 std::span<const float> Encoder::forward(std::span<const std::int32_t> ids) {
@@ -109,9 +106,7 @@ std::span<const float> Encoder::forward(std::span<const std::vector<std::int32_t
         compiled_.set("types", types_.data(), shape);
     }
     compiled_.run(run_options);
-    const bool is_embedding = config_.head == EncoderHead::pooling;
-    const char* output = config_.head == EncoderHead::none ? "hidden" : is_embedding ? "embedding" : "logits";
-    return compiled_.output(output).as<float>();
+    return compiled_.output(output_name(config_.head)).as<float>();
 }
 
 std::vector<std::int32_t> token_types(std::span<const std::int32_t> ids, std::int32_t separator) {

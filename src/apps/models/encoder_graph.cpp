@@ -24,8 +24,8 @@ public:
             for (std::int64_t inner = 0; inner < config_.inner_layers; ++inner)
                 x = encoder_layer(x, names_.layer(config_, layer, inner),
                                   "layer " + std::to_string(layer * config_.inner_layers + inner) + ' ');
-        const auto [output, value] = head(x);
-        graph_.output(output, name(value, output));
+        const char* output = output_name(config_.head);
+        graph_.output(output, name(head(x), output));
     }
 
 private:
@@ -107,16 +107,16 @@ private:
         return linear(x, transpose(rows, {1, 0}), weight_(names_.bias_of_decoder(config_)));
     }
 
-    std::pair<std::string, Tensor> head(const Tensor& hidden) const {
+    Tensor head(const Tensor& hidden) const {
         switch (config_.head) {
-            case EncoderHead::pooling: return {"embedding", pooled(hidden)};
-            case EncoderHead::sequence: return {"logits", text_logits(hidden)};
-            case EncoderHead::token: return {"logits", project(hidden, "classifier")};
-            case EncoderHead::question: return {"logits", transpose(project(hidden, "qa_outputs"), {0, 2, 1})};
-            case EncoderHead::masked: return {"logits", word_logits(hidden)};
+            case EncoderHead::pooling: return pooled(hidden);
+            case EncoderHead::sequence: return text_logits(hidden);
+            case EncoderHead::token: return project(hidden, "classifier");
+            case EncoderHead::question: return transpose(project(hidden, "qa_outputs"), {0, 2, 1});
+            case EncoderHead::masked: return word_logits(hidden);
             case EncoderHead::none: break;
         }
-        return {"hidden", hidden};
+        return hidden;
     }
 
     const EncoderConfig& config_;
@@ -138,6 +138,11 @@ std::string_view name_of(EncoderType type) {
 }
 
 }  // namespace
+
+const char* output_name(EncoderHead head) {
+    if (head == EncoderHead::none) return "hidden";
+    return head == EncoderHead::pooling ? "embedding" : "logits";
+}
 
 std::int64_t table_width(const EncoderConfig& config) {
     return config.embedding_width == 0 ? config.width : config.embedding_width;

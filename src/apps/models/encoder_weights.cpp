@@ -2,6 +2,8 @@
 #include "apps/models/encoder_names.hpp"
 #include "apps/models/model_file.hpp"
 
+#include <set>
+#include <string>
 #include <utility>
 
 namespace cairn::inline v0::models {
@@ -16,10 +18,11 @@ public:
         add_embeddings();
         if (config_.type == EncoderType::albert)
             add_linear(names_.under_prefix("encoder.embedding_hidden_mapping_in"), config_.width, table_width(config_));
-        const bool shares = config_.type == EncoderType::albert;
-        for (std::int64_t group = 0; group < (shares ? config_.groups : config_.layers); ++group)
-            for (std::int64_t inner = 0; inner < (shares ? config_.inner_layers : 1); ++inner)
-                add_layer(names_.layer(config_, shares ? first_layer_of(group) : group, inner));
+        std::set<std::string> added;  // layers of ALBERT share prefixes
+        for (std::int64_t layer = 0; layer < config_.layers; ++layer)
+            for (std::int64_t inner = 0; inner < config_.inner_layers; ++inner)
+                if (const std::string prefix = names_.layer(config_, layer, inner); added.insert(prefix).second)
+                    add_layer(prefix);
         add_head();
         return std::move(specs_);
     }
@@ -46,10 +49,6 @@ private:
         add(name("embeddings.position_embeddings.weight"), {config_.positions, width});
         if (config_.token_types > 0) add(name("embeddings.token_type_embeddings.weight"), {config_.token_types, width});
         add_norm(name("embeddings.LayerNorm"), width);
-    }
-
-    std::int64_t first_layer_of(std::int64_t group) const {
-        return (group * config_.layers + config_.groups - 1) / config_.groups;
     }
 
     void add_layer(const std::string& prefix) {

@@ -28,15 +28,12 @@ Gpt2 Gpt2::load(const std::filesystem::path& path, const Context& context, const
                 CompileOptions compile_options, const std::filesystem::path& cache_folder) {
     const ModelFile file(path);
     const auto config = file.config<Gpt2Config>();
-    std::vector<WeightSpec> weights = gpt2_weights(config);
-    file.find(weights, gpt2_prefix, gpt2_gguf_names());
-    save_compiled(compile_options, cache_folder);
-    CompiledGraph compiled = compile_decoder(gpt2_graph(config, weights, options), context, options, compile_options);
-    bind_saved(
-        compiled, file.source(weights, gpt2_prefix, gpt2_gguf_names()), [&] { return file.fingerprint(); },
-        cache_folder, compile_options);
-    return {config,
-            Decoder("gpt2", config.vocabulary, capacity_of(config.positions, options), options, std::move(compiled))};
+    return {config, Decoder("gpt2", config.vocabulary, capacity_of(config.positions, options), options,
+                            load_compiled(
+                                file, gpt2_weights(config), gpt2_prefix, gpt2_gguf_names(), std::move(compile_options),
+                                cache_folder, [&](const std::vector<WeightSpec>& weights, const CompileOptions& how) {
+                                    return compile_decoder(gpt2_graph(config, weights, options), context, options, how);
+                                }))};
 }
 
 }  // namespace cairn::inline v0::models

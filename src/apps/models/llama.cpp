@@ -35,16 +35,13 @@ Llama Llama::load(const std::filesystem::path& path, const Context& context, con
                   CompileOptions compile_options, const std::filesystem::path& cache_folder) {
     const ModelFile file(path);
     const auto config = file.config<LlamaConfig>();
-    const std::span<const GgufName> names = names_in(file, config);
-    std::vector<WeightSpec> weights = llama_weights(config);
-    file.find(weights, llama_prefix, names);
-    save_compiled(compile_options, cache_folder);
-    CompiledGraph compiled = compile_decoder(llama_graph(config, weights, options), context, options, compile_options);
-    bind_saved(
-        compiled, file.source(weights, llama_prefix, names), [&] { return file.fingerprint(); }, cache_folder,
-        compile_options);
-    return {config,
-            Decoder("llama", config.vocabulary, capacity_of(config.positions, options), options, std::move(compiled))};
+    return {config, Decoder("llama", config.vocabulary, capacity_of(config.positions, options), options,
+                            load_compiled(file, llama_weights(config), llama_prefix, names_in(file, config),
+                                          std::move(compile_options), cache_folder,
+                                          [&](const std::vector<WeightSpec>& weights, const CompileOptions& how) {
+                                              return compile_decoder(llama_graph(config, weights, options), context,
+                                                                     options, how);
+                                          }))};
 }
 
 }  // namespace cairn::inline v0::models

@@ -1,9 +1,8 @@
 #include "apps/models/blocks.hpp"
 #include "apps/models/config_file.hpp"
+#include "apps/models/llama_check.hpp"
 #include "apps/models/model_file.hpp"
-#include "cairn/models/llama.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -89,11 +88,11 @@ void read_windows(const ConfigFile& file, LlamaConfig& config, bool is_gemma) {
     } else if (config.window > 0 && file.flag("use_sliding_window", true)) {
         config.is_local.assign(layers, true);
     }
-    const bool any = std::find(config.is_local.begin(), config.is_local.end(), true) != config.is_local.end();
-    if (any && config.window < 1) file.fail("entry \"sliding_window\" must be at least 1");
-    if (any && !is_gemma) config.local_rope_base = config.rope_base;
-    if (any && !is_gemma && !config.rope_factors.empty())
-        file.unsupported("rotary scaling beside a sliding window is not supported");
+    if (!has_local_layers(config)) return;
+    if (config.window < 1) file.fail("entry \"sliding_window\" must be at least 1");
+    if (is_gemma) return;
+    config.local_rope_base = config.rope_base;
+    if (!config.rope_factors.empty()) file.unsupported("rotary scaling beside a sliding window is not supported");
 }
 
 }  // namespace

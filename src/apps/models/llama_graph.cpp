@@ -51,8 +51,7 @@ private:
 
     /// Heads [B,heads,T,D] of a projection; with the norm and the rotation that queries and keys have.
     Tensor heads(const Tensor& x, const std::string& prefix, char part, std::int64_t count, bool is_local) const {
-        Tensor y = project(x, prefix + part + "_proj", config_.has_qkv_bias);
-        y = transpose(reshape(y, {y.dim(0), y.dim(1), count, config_.head_width}), {0, 2, 1, 3});
+        Tensor y = split_heads(project(x, prefix + part + "_proj", config_.has_qkv_bias), count);
         if (part == 'v') return y;
         if (config_.has_head_norms) y = norm(y, prefix + part + "_norm");
         const Tensor& positions = decoder_.positions();

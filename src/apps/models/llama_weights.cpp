@@ -58,6 +58,10 @@ std::span<const GgufName> llama_gguf_names(const LlamaConfig& config, bool is_in
     return plain_names;
 }
 
+bool has_local_layers(const LlamaConfig& config) {
+    return std::find(config.is_local.begin(), config.is_local.end(), true) != config.is_local.end();
+}
+
 void check(const LlamaConfig& config) {
     const auto refuse = [](const std::string& what) { throw Error(ErrorKind::argument, "llama", what); };
     check_sizes("llama", {{"vocabulary", config.vocabulary},
@@ -87,8 +91,7 @@ void check(const LlamaConfig& config) {
         refuse(std::to_string(config.rope_factors.size()) + " rope factors, expected one for each pair of a head");
     if (!config.is_local.empty() && config.is_local.size() != static_cast<std::size_t>(config.layers))
         refuse("is_local must name all layers or none");
-    const bool any_local = std::find(config.is_local.begin(), config.is_local.end(), true) != config.is_local.end();
-    if (any_local && (config.window < 1 || config.window >= std::int64_t{1} << 31))
+    if (has_local_layers(config) && (config.window < 1 || config.window >= std::int64_t{1} << 31))
         refuse("window must be in 1..2147483647, got " + std::to_string(config.window));
 }
 

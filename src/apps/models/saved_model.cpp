@@ -4,17 +4,23 @@
 
 namespace cairn::inline v0::models {
 
-void save_compiled(CompileOptions& options, const std::filesystem::path& folder) {
-    if (folder.empty()) return;
-    std::error_code fault;  // on failure, writing the files reports the error
-    std::filesystem::create_directories(folder, fault);
-    if (options.cache_file.empty()) options.cache_file = folder / "model.program";
-}
-
-void bind_saved(CompiledGraph& compiled, const WeightSource& source, const std::function<std::string()>& fingerprint,
-                const std::filesystem::path& folder, const CompileOptions& options) {
-    if (folder.empty()) return compiled.bind(source, options.progress, options.stop);
-    compiled.bind(source, {folder / "model.packed", fingerprint()}, options.progress, options.stop);
+CompiledGraph load_compiled(
+    const ModelFile& file, std::vector<WeightSpec> weights, const std::string& prefix, std::span<const GgufName> names,
+    CompileOptions options, const std::filesystem::path& cache_folder,
+    const std::function<CompiledGraph(const std::vector<WeightSpec>&, const CompileOptions&)>& compiled) {
+    file.find(weights, prefix, names);
+    if (!cache_folder.empty()) {
+        std::error_code fault;  // on failure, writing the files reports the error
+        std::filesystem::create_directories(cache_folder, fault);
+        if (options.cache_file.empty()) options.cache_file = cache_folder / "model.program";
+    }
+    CompiledGraph result = compiled(weights, options);
+    const WeightSource source = file.source(weights, prefix, names);
+    if (cache_folder.empty())
+        result.bind(source, options.progress, options.stop);
+    else
+        result.bind(source, {cache_folder / "model.packed", file.fingerprint()}, options.progress, options.stop);
+    return result;
 }
 
 }  // namespace cairn::inline v0::models

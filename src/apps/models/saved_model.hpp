@@ -1,20 +1,23 @@
 #pragma once
 
+#include "apps/models/model_file.hpp"
 #include "cairn/compile.hpp"
 
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 /// A saved model: a folder with its compiled graph and its packed weights, for the next start.
 namespace cairn::inline v0::models {
 
-/// Sets the cache file of compile() to one in the folder, which is created if needed. An empty path disables saving.
-void save_compiled(CompileOptions& options, const std::filesystem::path& folder);
-
-/// Binds the weights of `source`; caches their packed layouts in the folder. `fingerprint` identifies their contents;
-/// it is called only with a folder.
-void bind_saved(CompiledGraph& compiled, const WeightSource& source, const std::function<std::string()>& fingerprint,
-                const std::filesystem::path& folder, const CompileOptions& options);
+/// Compiles a model whose tensors lie in `file`, and binds them. `weights` are its tensors, `prefix` and `names` as in
+/// ModelFile::find(); `compiled` compiles the graph for the tensors as they are stored. Both the compiled graph and the
+/// packed weights are cached in `cache_folder`, which is created if needed; an empty path disables that.
+CompiledGraph load_compiled(
+    const ModelFile& file, std::vector<WeightSpec> weights, const std::string& prefix, std::span<const GgufName> names,
+    CompileOptions options, const std::filesystem::path& cache_folder,
+    const std::function<CompiledGraph(const std::vector<WeightSpec>&, const CompileOptions&)>& compiled);
 
 }  // namespace cairn::inline v0::models

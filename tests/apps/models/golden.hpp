@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <span>
@@ -28,6 +29,13 @@ inline double largest_difference(std::span<const float> actual, const nlohmann::
         if (!(difference <= largest)) largest = difference;
     }
     return largest;
+}
+
+/// The largest absolute difference, by the largest magnitude of the expected values.
+inline double relative_difference(std::span<const float> actual, const nlohmann::json& expected) {
+    double largest = 0;
+    for (const auto& value : expected) largest = std::max(largest, std::abs(value.get<double>()));
+    return largest_difference(actual, expected) / largest;
 }
 
 }  // namespace cairn::test

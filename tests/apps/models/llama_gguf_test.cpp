@@ -16,12 +16,8 @@ namespace cairn::models {
 namespace {
 
 using nlohmann::json;
+using test::case_named, test::decoder_cases;
 using test::GgufBytes, test::TempFolder;
-
-const json& reference_named(const std::string& name) {
-    static const json list = test::golden("decoder_cases.json")["cases"];
-    return *std::find_if(list.begin(), list.end(), [&](const auto& each) { return each["name"] == name; });
-}
 
 /// The rows of each head as files of the architecture llama store them: 0 D/2 1 D/2+1 ...
 std::vector<float> interleaved(const std::vector<float>& values, std::int64_t rows, std::int64_t heads) {
@@ -50,7 +46,7 @@ struct GgufModel {
 };
 
 GgufModel gguf_model(const std::string& name, const std::string& architecture) {
-    const json& c = reference_named(name);
+    const json& c = case_named(decoder_cases(), name);
     GgufModel model;
     {
         const TempFolder folder;
@@ -87,13 +83,10 @@ GgufModel gguf_model(const std::string& name, const std::string& architecture) {
     return model;
 }
 
-/// The largest difference of a model's logits from those of the reference, by the largest of these.
+/// The relative difference of a model's logits from those of the reference.
 double fault_of_logits(const std::filesystem::path& path, const json& c) {
     Llama model = Llama::load(path, Context({.threads = 1}), {.logits = Logits::all, .capacity = 16});
-    const std::span<const float> found = model.forward(c["ids"].get<std::vector<std::int32_t>>());
-    double largest = 0;
-    for (const auto& value : c["logits"]) largest = std::max(largest, std::abs(value.get<double>()));
-    return test::largest_difference(found, c["logits"]) / largest;
+    return test::relative_difference(model.forward(c["ids"].get<std::vector<std::int32_t>>()), c["logits"]);
 }
 
 TEST(LlamaGguf, ComputesTheLogitsOfTheReference) {
@@ -101,7 +94,8 @@ TEST(LlamaGguf, ComputesTheLogitsOfTheReference) {
     for (const auto& [name, architecture] :
          {std::pair("llama", "llama"), {"llama_tied", "llama"}, {"qwen2", "qwen2"}, {"qwen3", "qwen3"}}) {
         GgufModel model = gguf_model(name, architecture);
-        EXPECT_LE(fault_of_logits(folder.write("m.gguf", model.bytes()), reference_named(name)), 1e-5) << name;
+        EXPECT_LE(fault_of_logits(folder.write("m.gguf", model.bytes()), case_named(decoder_cases(), name)), 1e-5)
+            << name;
     }
 }
 
@@ -109,10 +103,12 @@ TEST(LlamaGguf, RotaryScalingIsRead) {
     const TempFolder folder;
     GgufModel scaled = gguf_model("llama_scaled", "llama");
     scaled.add("rope_freqs.weight", {2}, {scaled.config.rope_factors.begin(), scaled.config.rope_factors.end()});
-    EXPECT_LE(fault_of_logits(folder.write("m.gguf", scaled.bytes()), reference_named("llama_scaled")), 1e-5);
+    EXPECT_LE(fault_of_logits(folder.write("m.gguf", scaled.bytes()), case_named(decoder_cases(), "llama_scaled")),
+              1e-5);
     GgufModel linear = gguf_model("llama_linear", "llama");
     linear.file.text("llama.rope.scaling.type", "linear").key("llama.rope.scaling.factor", 6, GgufBytes::raw(2.5F));
-    EXPECT_LE(fault_of_logits(folder.write("n.gguf", linear.bytes()), reference_named("llama_linear")), 1e-5);
+    EXPECT_LE(fault_of_logits(folder.write("n.gguf", linear.bytes()), case_named(decoder_cases(), "llama_linear")),
+              1e-5);
 }
 
 TEST(LlamaGguf, GemmaHasWindowsNormsAndScalesOfItsOwn) {

@@ -17,18 +17,9 @@ namespace cairn::models {
 namespace {
 
 using nlohmann::json;
+using test::case_named, test::case_names, test::decoder_cases, test::relative_difference;
 using test::refused;
 using test::TempFolder;
-
-const json& llama_cases() {
-    static const json list = test::golden("decoder_cases.json")["cases"];
-    return list;
-}
-
-const json& llama_case(const std::string& name) {
-    return *std::find_if(llama_cases().begin(), llama_cases().end(),
-                         [&](const auto& each) { return each["name"] == name; });
-}
 
 LlamaConfig read_llama(const json& config) {
     const TempFolder folder;
@@ -48,41 +39,36 @@ struct Loaded {
     Llama model;
 };
 
-/// The largest difference from the reference's logits of positions from `first` on, by the largest logit.
-double distance_by_largest(std::span<const float> logits, const json& c, std::size_t first) {
-    const auto all = c["logits"].get<std::vector<double>>();
-    const std::size_t width = all.size() / c["ids"].size();
-    double difference = 0, largest = 0;
-    for (const double value : all) largest = std::max(largest, std::abs(value));
-    for (std::size_t i = 0; i < logits.size(); ++i)
-        difference = std::max(difference, std::abs(static_cast<double>(logits[i]) - all[first * width + i]));
-    return difference / largest;
+/// The reference's logits of `count` positions from `first` on.
+json logits_of(const json& c, std::size_t first, std::size_t count) {
+    const std::size_t width = c["logits"].size() / c["ids"].size();
+    json logits = json::array();
+    for (std::size_t i = first * width; i < (first + count) * width; ++i) logits.push_back(c["logits"][i]);
+    return logits;
 }
 
 class LlamaCase : public testing::TestWithParam<std::string> {};
 
 TEST_P(LlamaCase, ComputesTheLogitsOfTheReferenceInPrefillAndDecode) {
-    const json& c = llama_case(GetParam());
+    const json& c = case_named(decoder_cases(), GetParam());
     Loaded loaded(c, {.logits = Logits::all, .capacity = 16}, {.verify = true});
     EXPECT_EQ(loaded.weights.size(), loaded.tensors.size());
     const auto ids = c["ids"].get<std::vector<std::int32_t>>();
-    EXPECT_LE(distance_by_largest(loaded.model.forward(ids), c, 0), 4e-6);
+    EXPECT_LE(relative_difference(loaded.model.forward(ids), c["logits"]), 4e-6);
     loaded.model.rewind();
-    EXPECT_LE(distance_by_largest(loaded.model.forward(std::span(ids).first(3)), c, 0), 4e-6) << "a prompt of 3";
+    EXPECT_LE(relative_difference(loaded.model.forward(std::span(ids).first(3)), logits_of(c, 0, 3)), 4e-6)
+        << "a prompt of 3";
     for (std::size_t at = 3; at < ids.size(); ++at)
-        EXPECT_LE(distance_by_largest(loaded.model.forward({&ids[at], 1}), c, at), 4e-6) << "the token at " << at;
+        EXPECT_LE(relative_difference(loaded.model.forward({&ids[at], 1}), logits_of(c, at, 1)), 4e-6)
+            << "the token at " << at;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LlamaCase, testing::ValuesIn([] {
-                             std::vector<std::string> names;
-                             for (const auto& c : llama_cases()) names.push_back(c["name"].get<std::string>());
-                             return names;
-                         }()),
+INSTANTIATE_TEST_SUITE_P(All, LlamaCase, testing::ValuesIn(case_names(decoder_cases())),
                          [](const auto& info) { return info.param; });
 
 TEST(Llama, LeftPaddedRowsHaveTheLogitsOfSingleRows) {
     for (const char* name : {"llama", "gemma3"}) {
-        const json& c = llama_case(name);
+        const json& c = case_named(decoder_cases(), name);
         Loaded several(c, {.max_batch = 2, .capacity = 16}), single(c, {.capacity = 16});
         const std::vector<std::int32_t> ids{3, 17, 9, 41, 5, 0, 0, 0, 28, 49}, starts{0, 3};
         const std::span<const float> found = several.model.forward(ids, starts);
@@ -99,7 +85,7 @@ TEST(Llama, LeftPaddedRowsHaveTheLogitsOfSingleRows) {
 }
 
 TEST(Llama, GenerateChoosesTheTokensOfTheLargestLogits) {
-    const json& c = llama_case("llama_tied");
+    const json& c = case_named(decoder_cases(), "llama_tied");
     Loaded greedy(c, {.capacity = 32, .greedy = true}), plain(c, {.capacity = 32});
     const std::vector<std::int32_t> prompt{3, 17, 9};
     std::vector<std::int32_t> expected;
@@ -116,7 +102,7 @@ TEST(Llama, GenerateChoosesTheTokensOfTheLargestLogits) {
 }
 
 TEST(Llama, BothNotationsOfRotaryScalingAreRead) {
-    const json& c = llama_case("llama_scaled");
+    const json& c = case_named(decoder_cases(), "llama_scaled");
     const LlamaConfig expected = read_llama(c["config"]);
     ASSERT_EQ(expected.rope_factors.size(), 2U);
     EXPECT_EQ(expected.rope_base, 500);
@@ -127,7 +113,7 @@ TEST(Llama, BothNotationsOfRotaryScalingAreRead) {
     older.erase("rope_parameters");
     EXPECT_EQ(read_llama(older).rope_factors, expected.rope_factors);
     EXPECT_EQ(read_llama(older).rope_base, 500);
-    json gemma = llama_case("gemma3")["config"];
+    json gemma = case_named(decoder_cases(), "gemma3")["config"];
     const LlamaConfig modern = read_llama(gemma);
     gemma.erase("rope_parameters");
     gemma.erase("layer_types");
@@ -144,7 +130,7 @@ TEST(Llama, BothNotationsOfRotaryScalingAreRead) {
 
 TEST(Llama, WhatIsNotSupportedIsNamed) {
     const auto expect = [](const json& changes, const std::string& what, ErrorKind kind = ErrorKind::unsupported) {
-        json config = llama_case("llama")["config"];
+        json config = case_named(decoder_cases(), "llama")["config"];
         config.update(changes);
         EXPECT_THAT([&] { read_llama(config); }, refused(what, kind));
     };
@@ -162,7 +148,7 @@ TEST(Llama, WhatIsNotSupportedIsNamed) {
            "layers of type chunked_attention are not supported");
     expect({{"layer_types", {"full_attention", "sliding_attention", "full_attention"}}},
            "entry \"sliding_window\" must be at least 1", ErrorKind::file);
-    json gemma = llama_case("gemma3")["config"];
+    json gemma = case_named(decoder_cases(), "gemma3")["config"];
     gemma["final_logit_softcapping"] = 30;
     EXPECT_THAT([&] { read_llama(gemma); },
                 refused("final_logit_softcapping is not supported", ErrorKind::unsupported));

@@ -1,15 +1,39 @@
 #include "tests/apps/models/reference_case.hpp"
 
 #include "examples/synthetic_weights.hpp"
+#include "tests/apps/models/golden.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 
 namespace cairn::test {
 
 using models::WeightSpec;
+
+const nlohmann::json& encoder_cases() {
+    static const nlohmann::json cases = golden("encoder_cases.json")["cases"];
+    return cases;
+}
+
+const nlohmann::json& decoder_cases() {
+    static const nlohmann::json cases = golden("decoder_cases.json")["cases"];
+    return cases;
+}
+
+const nlohmann::json& case_named(const nlohmann::json& cases, const std::string& name) {
+    const auto found = std::find_if(cases.begin(), cases.end(), [&](const auto& each) { return each["name"] == name; });
+    if (found == cases.end()) throw std::invalid_argument("there is no case " + name);
+    return *found;
+}
+
+std::vector<std::string> case_names(const nlohmann::json& cases) {
+    std::vector<std::string> names;
+    for (const auto& each : cases) names.push_back(each["name"].get<std::string>());
+    return names;
+}
 
 std::vector<WeightSpec> tensors_of(const nlohmann::json& reference_case) {
     std::vector<WeightSpec> specs;

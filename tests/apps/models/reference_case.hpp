@@ -4,10 +4,19 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <string>
 #include <vector>
 
 /// Small models of tests/golden/encoder_cases.json and decoder_cases.json, whose weights are made from integers.
 namespace cairn::test {
+
+/// The cases of a file of tests/golden, which is read once.
+const nlohmann::json& encoder_cases();
+const nlohmann::json& decoder_cases();
+/// The case of a name. Throws std::invalid_argument if there is none.
+const nlohmann::json& case_named(const nlohmann::json& cases, const std::string& name);
+/// Their names, of which tests have one parameter each.
+std::vector<std::string> case_names(const nlohmann::json& cases);
 
 /// The tensors of a case, in the order of the reference's state dictionary, which numbers them.
 std::vector<models::WeightSpec> tensors_of(const nlohmann::json& reference_case);
