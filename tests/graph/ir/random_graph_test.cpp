@@ -69,6 +69,28 @@ TEST(RandomGraph, StaysWithinItsErrorBound) {
     }
 }
 
+// (x w) v may be computed as x (w v), which meets the infinity with one factor in place of two; x w may not differ.
+TEST(RandomGraph, OnlyChainsOfProductsTakeNonFiniteValuesInAnyOrder) {
+    Graph graph;
+    const Tensor x = graph.input("x", DType::f32, {1, 1}), w = graph.input("w", DType::f32, {1, 2}),
+                 v = graph.input("v", DType::f32, {2, 1});
+    graph.output("product", matmul(x, w));
+    graph.output("chain", matmul(transpose(reshape(matmul(x, w), {2, 1}), {1, 0}), v));
+    interpreter::Inputs inputs;
+    inputs.tensors["x"] = interpreter::make_value(DType::f32, {1, 1}, std::vector<double>{HUGE_VAL});
+    inputs.tensors["w"] = interpreter::make_value(DType::f32, {1, 2}, std::vector<double>{1, 1});
+    inputs.tensors["v"] = interpreter::make_value(DType::f32, {2, 1}, std::vector<double>{2, -1});
+    const ReferenceResults expected = reference_results(*graph.data(), inputs);
+    ASSERT_TRUE(std::isnan(expected.exact.outputs.at("chain").data[0]));
+
+    interpreter::Results actual = expected.exact;
+    EXPECT_EQ(difference(actual, expected), "");
+    actual.outputs.at("chain").data[0] = HUGE_VAL;
+    EXPECT_EQ(difference(actual, expected), "");
+    actual.outputs.at("product").data[1] = std::nan("");
+    EXPECT_EQ(difference(actual, expected), "product[1]: nan, expected inf");
+}
+
 // The ops of convolutions and pools, at sizes that are polynomials.
 TEST(RandomGraph, SpatialGraphsContainConvolutionsPoolsAndSorts) {
     std::map<std::string, int> count;

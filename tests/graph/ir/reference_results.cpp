@@ -1,10 +1,13 @@
 #include "tests/graph/ir/reference_results.hpp"
 
+#include "graph/ir/graph_inputs.hpp"
 #include "graph/ir/op_table.hpp"
 #include "graph/ir/scalar_cast.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <source_location>
+#include <span>
 #include <sstream>
 
 namespace cairn::test {
@@ -40,16 +43,53 @@ std::string difference_of(const interpreter::Value& actual, const interpreter::V
     return {};
 }
 
+// Values that hold the elements of a product, perhaps scaled or at other positions.
+std::vector<bool> products_and_views(const ir::GraphData& graph) {
+    std::vector<bool> result;
+    for (const ir::Node& node : graph.nodes()) {
+        const bool keeps = ir::is(node, ir::OpClass::movement) || node.op == ir::Op::pad || node.op == ir::Op::mul ||
+                           node.op == ir::Op::div;
+        result.push_back(node.op == ir::Op::matmul ||
+                         (keeps && std::any_of(node.operands.begin(), node.operands.end(),
+                                               [&](ir::NodeId operand) { return result[operand]; })));
+    }
+    return result;
+}
+
+ir::NodeId added(ir::GraphData& graph, ir::Op op, DType dtype, const Shape& shape,
+                 std::initializer_list<ir::NodeId> operands) {
+    ir::Node node;
+    node.op = op;
+    node.dtype = dtype;
+    node.shape = shape;
+    node.operands = operands;
+    return graph.intern(node);
+}
+
+// x where it is finite, else 0.
+ir::NodeId finite_or_zero(ir::GraphData& graph, ir::NodeId x) {
+    const DType dtype = graph.node(x).dtype;
+    const Shape shape = graph.node(x).shape;
+    const double number = 0;
+    const ir::NodeId zero = ir::add_constant(graph, dtype, {}, std::span(&number, 1), std::source_location::current());
+    const ir::NodeId difference = added(graph, ir::Op::sub, dtype, shape, {x, x});
+    const ir::NodeId is_finite = added(graph, ir::Op::eq, DType::boolean, shape, {difference, zero});
+    return added(graph, ir::Op::where, dtype, shape, {is_finite, x, zero});
+}
+
 }  // namespace
 
 ir::GraphData rounded(const ir::GraphData& graph) {
     ir::GraphData result(graph.name(), graph.symbols());
+    const std::vector<bool> products = products_and_views(graph);
     std::vector<ir::NodeId> map, exact;  // versions of a state are not rounded: the next version grows from them
     for (const ir::Node& node : graph.nodes()) {
         ir::Node copy = node;
         for (std::size_t i = 0; i < copy.operands.size(); ++i) {
             const bool version = i == 0 && ir::is(node, ir::OpClass::effect);
             copy.operands[i] = version ? exact[copy.operands[i]] : map[copy.operands[i]];
+            if (node.op == ir::Op::matmul && products[node.operands[i]] && is_float(node.dtype))
+                copy.operands[i] = finite_or_zero(result, copy.operands[i]);
         }
         exact.push_back(result.intern(copy));
         map.push_back(exact.back());

@@ -17,7 +17,9 @@ ReferenceResults reference_results(const ir::GraphData& graph, const interpreter
 /// value is accepted. Integers are equal, unless the two results differ. The sign of a zero is ignored.
 std::string difference(const interpreter::Results& actual, const ReferenceResults& expected);
 
-/// The same graph with each float result rounded to its dtype, as a machine computes it; without states.
+/// The same graph with each float result rounded to its dtype, as a machine computes it; without states. Where a product
+/// is a factor of another one, NaN and infinities are replaced by 0: chains of products may be reassociated, so what
+/// these give is unspecified, and differs from the exact result.
 ir::GraphData rounded(const ir::GraphData& graph);
 
 }  // namespace cairn::test
