@@ -1,13 +1,12 @@
 #include "apps/models/lexicon_entries.hpp"
 
+#include "apps/models/config_file.hpp"
 #include "cairn/error.hpp"
 #include "cairn/text/words.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 namespace cairn::inline v0::models {
@@ -65,10 +64,7 @@ LexiconEntries LexiconEntries::parse(std::string_view lines, const std::filesyst
 }
 
 LexiconEntries LexiconEntries::read(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file) throw Error(ErrorKind::file, "lexicon", path.string() + " cannot be read");
-    return parse(text, path);
+    return parse(read_text(path, "lexicon"), path);
 }
 
 std::vector<std::int32_t> LexiconEntries::find(std::string_view searched) const {

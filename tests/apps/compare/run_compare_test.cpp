@@ -1,5 +1,3 @@
-#include "apps/compare/run_compare.hpp"
-
 #include "cairn/ops.hpp"
 #include "cairn/weights.hpp"
 #include "tests/apps/compare/fake_command.hpp"

@@ -55,8 +55,8 @@ TEST(LexiconEntries, EachFaultNamesItsLine) {
              {"", "words.tsv has no lines"}}) {
         EXPECT_THAT(test::message([&] { parsed(text); }), HasSubstr("[lexicon] " + fault)) << text;
     }
-    EXPECT_THAT(test::message([&] { LexiconEntries::read("no/such/words.tsv"); }), HasSubstr("cannot be read"));
-    EXPECT_THAT(test::message([&] { LexiconEntries::read("/"); }), HasSubstr("cannot be read"));
+    EXPECT_THAT(test::message([&] { LexiconEntries::read("no/such/words.tsv"); }), HasSubstr("[lexicon] cannot read "));
+    EXPECT_THAT(test::message([&] { LexiconEntries::read("/"); }), HasSubstr("[lexicon] cannot read "));
 }
 
 /// AFINN-111 (Nielsen, arXiv 1103.2903), which scripts/assets installs. Where it cannot, there is no such test.
