@@ -75,8 +75,7 @@ private:
         if (answer.values.size() != labels.size())
             refuse_request(
                 fmt::format("{} labels are named, and a row has {} values", labels.size(), answer.values.size()));
-        const auto best = std::ranges::max_element(answer.values) - answer.values.begin();
-        answer.label = labels[static_cast<std::size_t>(best)];
+        answer.label = label_of_largest(labels, answer.values);
     }
 
     std::vector<GraphPort> ports_;

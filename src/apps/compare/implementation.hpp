@@ -2,6 +2,7 @@
 
 #include "apps/compare/dataset.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,6 +20,11 @@ struct Answer {
     std::vector<std::int64_t> tokens{};  ///< of Task::generate
     friend bool operator==(const Answer&, const Answer&) = default;
 };
+
+/// The label of the largest of as many values.
+inline const std::string& label_of_largest(const std::vector<std::string>& labels, const std::vector<double>& values) {
+    return labels[static_cast<std::size_t>(std::ranges::max_element(values) - values.begin())];
+}
 
 /// What loading has taken.
 struct Loaded {

@@ -52,9 +52,7 @@ protected:
             const std::span<const float> values = all.subspan(r * width, width);
             result[r].values.assign(values.begin(), values.end());
             if (settings().task == Task::classify)
-                result[r].label =
-                    model_->config()
-                        .labels[static_cast<std::size_t>(std::ranges::max_element(values) - values.begin())];
+                result[r].label = label_of_largest(model_->config().labels, result[r].values);
         }
         return result;
     }

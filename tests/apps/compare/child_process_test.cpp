@@ -19,20 +19,14 @@ namespace {
 using test::shell_script;
 using testing::HasSubstr;
 
-class ChildProcesses : public testing::Test {
+class ChildProcesses : public test::IgnoresSigpipe {
 protected:
-    void SetUp() override { before_ = std::signal(SIGPIPE, SIG_IGN); }
-    void TearDown() override { std::signal(SIGPIPE, before_); }
-
     std::string refusal(const std::string& script, const std::string& line = "x", double seconds = 20) {
         return test::message([&] {
             ChildProcess process(shell_script(script), {});
             for (int i = 0; i < 3; ++i) process.exchange(line, seconds, {});
         });
     }
-
-private:
-    void (*before_)(int) = SIG_DFL;
 };
 
 TEST_F(ChildProcesses, LinesAreAnswered) {

@@ -7,19 +7,14 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include <csignal>
-
 namespace cairn::compare {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class Commands : public testing::Test {
+class Commands : public test::IgnoresSigpipe {
 protected:
-    void SetUp() override { before_ = std::signal(SIGPIPE, SIG_IGN); }
-    void TearDown() override { std::signal(SIGPIPE, before_); }
-
     Command command(std::vector<std::string> words, Task task = Task::classify) {
         settings.task = task;
         settings.measure.timeout = 20;
@@ -39,9 +34,6 @@ protected:
 
     Settings settings;
     const std::vector<DataRow> rows{{.text = "a", .inputs = {{"x", 1}}}, {.text = "b", .inputs = {{"x", 2}}}};
-
-private:
-    void (*before_)(int) = SIG_DFL;
 };
 
 TEST_F(Commands, RequestsAndAnswers) {

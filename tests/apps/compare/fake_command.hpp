@@ -3,10 +3,23 @@
 #include "apps/compare/settings.hpp"
 #include "tests/io/weights/test_files.hpp"
 
+#include <gtest/gtest.h>
+
+#include <csignal>
 #include <string>
 #include <vector>
 
 namespace cairn::test {
+
+/// Ignores SIGPIPE, as the command does, during a test.
+class IgnoresSigpipe : public testing::Test {
+protected:
+    void SetUp() override { before_ = std::signal(SIGPIPE, SIG_IGN); }
+    void TearDown() override { std::signal(SIGPIPE, before_); }
+
+private:
+    void (*before_)(int) = SIG_DFL;
+};
 
 /// The command of a shell or Python script that is written into a folder.
 inline std::vector<std::string> shell_script(const std::string& text) { return {"sh", "-c", text}; }

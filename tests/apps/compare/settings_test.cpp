@@ -3,6 +3,7 @@
 #include "cairn/context.hpp"
 #include "cairn/error.hpp"
 #include "tests/errors/message.hpp"
+#include "tests/examples/run_program.hpp"
 #include "tests/io/weights/test_files.hpp"
 
 #include <gmock/gmock.h>
@@ -85,6 +86,16 @@ TEST(Settings, FaultsNameFileLineAndReason) {
     EXPECT_THAT(refusal("tusk = 1\n" + head + lexicon),
                 HasSubstr(":1: there is no key tusk outside of tables, the nearest is task"));
     EXPECT_THAT(refusal(head + "[measure]\ntokens = 5\n" + lexicon), HasSubstr("there is no key tokens in [measure]"));
+}
+
+TEST(Settings, TheExampleOfThePageIsRead) {
+    const std::string page = test::read_file(std::string(CAIRN_SOURCE_DIR) + "/docs/compare.md"), begin = "```toml\n";
+    const std::size_t first = page.find(begin) + begin.size();
+    ASSERT_LT(first, page.size());
+    const test::TempFolder temp;
+    const Settings settings = read_settings(temp.write("c.toml", page.substr(first, page.find("```", first) - first)));
+    EXPECT_EQ(settings.implementations.size(), 3U);
+    EXPECT_THAT(settings.measure.batch_sizes, ElementsAre(1, 8));
 }
 
 TEST(Settings, KindsHaveTheirTasks) {

@@ -3,16 +3,12 @@
 
     openvino_model.py MODEL.onnx FOLDER      FOLDER: the Hugging Face folder with its tokenizer
 """
-import argparse
 import time
 
 import protocol
 import texts
 
-options = argparse.ArgumentParser()
-options.add_argument("model")
-options.add_argument("folder")
-options = options.parse_args()
+options = texts.exported_model(__doc__)
 
 
 class Model:

@@ -1,8 +1,17 @@
 """What the adapters of libraries share: token ids of texts, and answers of the outputs, in NumPy."""
+import argparse
 import json
 import pathlib
 
 import numpy as np
+
+
+def exported_model(description):
+    """The command line of an adapter of an ONNX file: the file, and the folder with its tokenizer."""
+    options = argparse.ArgumentParser(description=description)
+    options.add_argument("model", help="a file that export_onnx.py has written")
+    options.add_argument("folder", help="the Hugging Face folder with its tokenizer")
+    return options.parse_args()
 
 
 class Texts:
