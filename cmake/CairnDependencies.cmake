@@ -13,6 +13,10 @@ find_package(protozero REQUIRED)
 if(CAIRN_BUILD_COMMAND OR CAIRN_BUILD_EXAMPLES)
     find_package(CLI11 REQUIRED)
 endif()
+# cairn-compare is configured by TOML files.
+if(CAIRN_BUILD_COMMAND)
+    find_package(tomlplusplus REQUIRED)
+endif()
 
 # cairn_dependency(<short name> <CMake target> <CMake package> [REQUIRES pkg-config name] [LIBS flags])
 #
@@ -35,6 +39,7 @@ cairn_dependency(utf8proc utf8proc::utf8proc utf8proc REQUIRES libutf8proc)
 cairn_dependency(cli11 CLI11::CLI11 CLI11)
 cairn_dependency(tommath tommath::tommath tommath REQUIRES libtommath)
 cairn_dependency(libmd libmd::libmd libmd REQUIRES libmd)
+cairn_dependency(tomlplusplus tomlplusplus::tomlplusplus tomlplusplus)
 cairn_dependency(protozero protozero::protozero protozero)
 
 # Header-only libraries: users of the static library need not have them installed.

@@ -25,8 +25,10 @@ endforeach()
 
 if(CAIRN_BUILD_COMMAND)
     file(RELATIVE_PATH lib_from_bin "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
-    set_target_properties(cairn_command PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
-    install(TARGETS cairn_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT cairn_command)
+    set_target_properties(cairn_command cairn-compare_command PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/apps/compare/adapters" DESTINATION "${CMAKE_INSTALL_DATADIR}/cairn"
+        COMPONENT cairn_command)
+    install(TARGETS cairn_command cairn-compare_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT cairn_command)
 endif()
 
 # The relative path from lib/pkgconfig to the prefix.

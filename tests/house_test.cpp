@@ -260,7 +260,9 @@ TEST(House, EffectsOnTheHostProcessAreRefused) {
     EXPECT_THAT(refused("static_assert(true); // exit(1)\nf(\"abort()\"); team.exit(); snprintf(b, 1, \"\");"),
                 IsEmpty());
     EXPECT_THAT(refused("bool abort = early; void abort(int why); void Barrier::abort(int) {}"), IsEmpty());
-    EXPECT_THAT(host_process_effects({{"examples/gpt2.cpp", "std::cout << 1;"}, {"src/apps/cli/main.cpp", "exit(2);"}}),
+    EXPECT_THAT(host_process_effects({{"examples/gpt2.cpp", "std::cout << 1;"},
+                                      {"src/apps/cli/main.cpp", "exit(2);"},
+                                      {"src/apps/compare/a.cpp", "signal(1, f);"}}),
                 IsEmpty());
 }
 

@@ -63,7 +63,8 @@ const PermittedIncludes& permitted_includes() {
         {"kernel_check", {"face", "types", "ir", "interpreter", "device", "cpu", "metric"}},
         {"json_reader", {}},
         {"mapped_file", {"error"}},
-        {"weights", {"face", "types", "ir", "composites", "json_reader", "mapped_file"}},
+        {"suggest_names", {"mapped_file"}},
+        {"weights", {"face", "types", "ir", "composites", "json_reader", "mapped_file", "suggest_names"}},
         {"onnx_file", {"face", "mapped_file"}},
         {"onnx_node", {"face", "types", "mapped_file", "onnx_file"}},
         {"onnx_operators", {"face", "onnx_file", "onnx_node"}},
@@ -77,7 +78,9 @@ const PermittedIncludes& permitted_includes() {
                     "kernel_check", "weights",      "kernels",  "cuda_kernels", "budget",      "metric"}},
         {"text", {"error", "face/text", "json_reader"}},
         {"models", {"face", "face/text", "face/models", "json_reader"}},
-        {"cli", {"face", "face/onnx", "types"}},
+        {"console", {"face"}},
+        {"cli", {"face", "face/onnx", "types", "console"}},
+        {"compare", {"face", "face/text", "face/models", "console", "json_reader", "suggest_names"}},
         {"examples", {"face", "face/text", "face/models"}},
         {"tests", {"all"}},
         {"bench", {"all"}},
@@ -88,7 +91,7 @@ const PermittedIncludes& permitted_includes() {
 
 std::string room_of(std::string_view path) {
     if (path == "include/cairn/error.hpp" || path == "include/cairn/version.hpp") return "error";
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 46> folder_rooms = {{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 49> folder_rooms = {{
         {"include/cairn/text", "face/text"},
         {"include/cairn/models", "face/models"},
         {"include/cairn/onnx", "face/onnx"},
@@ -122,6 +125,7 @@ std::string room_of(std::string_view path) {
         {"src/accuracy/kernel_check", "kernel_check"},
         {"src/io/json_reader", "json_reader"},
         {"src/io/mapped_file", "mapped_file"},
+        {"src/io/suggest_names", "suggest_names"},
         {"src/io/weights", "weights"},
         {"src/io/onnx_file", "onnx_file"},
         {"src/io/onnx_node", "onnx_node"},
@@ -130,7 +134,9 @@ std::string room_of(std::string_view path) {
         {"src/driver", "driver"},
         {"src/apps/text", "text"},
         {"src/apps/models", "models"},
+        {"src/apps/console", "console"},
         {"src/apps/cli", "cli"},
+        {"src/apps/compare", "compare"},
         {"kernels/cuda", "cuda_kernels"},
         {"kernels", "kernels"},
         {"shipped_timings", "shipped_timings"},

@@ -1,23 +1,20 @@
 #include "apps/cli/command.hpp"
 
-#include "apps/cli/help_format.hpp"
 #include "apps/cli/host.hpp"
-#include "apps/cli/interrupt.hpp"
+#include "apps/console/guarded.hpp"
+#include "apps/console/help_format.hpp"
+#include "apps/console/interrupt.hpp"
 #include "cairn/context.hpp"
-#include "cairn/error.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
 namespace cairn::cli {
 namespace {
-
-constexpr int fault = 2;
 
 /// Error message if the command line names no known subcommand of `app` at argument `at`; empty if it is valid.
 std::string missing_command(const CLI::App& app, int argc, char** argv, int at = 1) {
@@ -55,7 +52,7 @@ constexpr const char* footer =
 
 void describe(CLI::App& app) {
     app.require_subcommand(1);
-    app.formatter(std::make_shared<HelpFormat>());
+    app.formatter(std::make_shared<console::HelpFormat>());
     app.set_version_flag("--version", "cairn " + std::string(version()), "the version of the library");
     app.set_help_flag("-h,--help", "this text, or that of a command");
 }
@@ -63,7 +60,7 @@ void describe(CLI::App& app) {
 }  // namespace
 
 int run_command(int argc, char** argv) {
-    const Interrupt interrupt;
+    const console::Interrupt interrupt;
     Output output;
     Action chosen;
     CLI::App app(description, "cairn");
@@ -74,20 +71,12 @@ int run_command(int argc, char** argv) {
     app.footer(footer);
     if (const std::string missing = missing_command(app, argc, argv); !missing.empty()) {
         print_to_stderr(missing);
-        return fault;
+        return console::fault;
     }
-    try {
+    return console::guarded(app, [&] {
         app.parse(argc, argv);
         return chosen(output, interrupt.token());
-    } catch (const CLI::Success& success) { return app.exit(success); } catch (const CLI::Error& error) {
-        print_to_stderr(std::string("[command line] ") + error.what());
-    } catch (const BrokenPipe&) { return 0; } catch (const Cancelled&) {
-        print_to_stderr("[cairn] stopped");
-        return interrupted;
-    } catch (const std::bad_alloc&) {
-        print_to_stderr("[memory] there is not enough memory");
-    } catch (const std::exception& error) { print_to_stderr(error.what()); }
-    return fault;
+    });
 }
 
 }  // namespace cairn::cli

@@ -1,9 +1,9 @@
-#include "apps/cli/atomic_file.hpp"
 #include "apps/cli/db.hpp"
 #include "apps/cli/host.hpp"
 #include "apps/cli/open_database.hpp"
 #include "apps/cli/scratch_folder.hpp"
 #include "apps/cli/subcommand.hpp"
+#include "apps/console/atomic_file.hpp"
 
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ int export_database(const ImportExportOptions& options, Output& output, const st
         output.text(rows.str());
         return 0;
     }
-    AtomicFile text(options.file, options.force);
+    console::AtomicFile text(options.file, options.force);
     std::ofstream rows(text.temporary_path(), std::ios::binary);
     const std::size_t count = file.export_rows(rows);
     rows.close();

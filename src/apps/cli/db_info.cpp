@@ -2,8 +2,8 @@
 #include "apps/cli/db.hpp"
 #include "apps/cli/open_database.hpp"
 #include "apps/cli/subcommand.hpp"
-#include "apps/cli/timestamp.hpp"
 #include "apps/cli/timing_output.hpp"
+#include "apps/console/timestamp.hpp"
 
 #include <fmt/format.h>
 
@@ -21,30 +21,31 @@ struct InfoOptions {
 void put_counts(const std::filesystem::path& path, const TimingFileInfo& info, Output& output) {
     const bool has_log = inspect_database_file(path).has_log;
     const auto digits = [](auto count) { return std::to_string(count); };
-    output.line({{"kind", "db"},
-                 {"db", path.string()},
-                 {"version", digits(info.version)},
-                 {"bytes", digits(info.bytes)},
-                 {"wal", has_log},
-                 {"times", digits(info.times)},
-                 {"figures", digits(info.calibrations)},
-                 {"errors", digits(info.errors)},
-                 {"choices", digits(info.choices)},
-                 {"rules", digits(info.rules)},
-                 {"sessions", digits(info.sessions)},
-                 {"problems", digits(info.problems)},
-                 {"kernels", digits(info.kernels)},
-                 {"oldest", digits(info.oldest)},
-                 {"newest", digits(info.newest)}},
-                fmt::format("{}: {} times, {}, {}\n"
-                            "schema {}: {} problems, {} kernels, {} figures of machines, {} errors, {} choices, "
-                            "{} rules, {} sessions\n"
-                            "times are from {} to {}",
-                            path.string(), info.times, bytes_text(static_cast<double>(info.bytes)),
-                            has_log ? "readers and writers do not wait for one another (WAL)"
-                                    : "readers and writers wait for one another (no WAL)",
-                            info.version, info.problems, info.kernels, info.calibrations, info.errors, info.choices,
-                            info.rules, info.sessions, timestamp_text(info.oldest), timestamp_text(info.newest)));
+    output.line(
+        {{"kind", "db"},
+         {"db", path.string()},
+         {"version", digits(info.version)},
+         {"bytes", digits(info.bytes)},
+         {"wal", has_log},
+         {"times", digits(info.times)},
+         {"figures", digits(info.calibrations)},
+         {"errors", digits(info.errors)},
+         {"choices", digits(info.choices)},
+         {"rules", digits(info.rules)},
+         {"sessions", digits(info.sessions)},
+         {"problems", digits(info.problems)},
+         {"kernels", digits(info.kernels)},
+         {"oldest", digits(info.oldest)},
+         {"newest", digits(info.newest)}},
+        fmt::format("{}: {} times, {}, {}\n"
+                    "schema {}: {} problems, {} kernels, {} figures of machines, {} errors, {} choices, "
+                    "{} rules, {} sessions\n"
+                    "times are from {} to {}",
+                    path.string(), info.times, bytes_text(static_cast<double>(info.bytes)),
+                    has_log ? "readers and writers do not wait for one another (WAL)"
+                            : "readers and writers wait for one another (no WAL)",
+                    info.version, info.problems, info.kernels, info.calibrations, info.errors, info.choices, info.rules,
+                    info.sessions, console::timestamp_text(info.oldest), console::timestamp_text(info.newest)));
 }
 
 void put_environments(const TimingFileInfo& info, std::span<const TimingEnvironment> here, Output& output) {
@@ -60,17 +61,18 @@ void put_environments(const TimingFileInfo& info, std::span<const TimingEnvironm
 }
 
 void put_session(const TimingSession& session, Output& output) {
-    output.line({{"kind", "session"},
-                 {"begun", std::to_string(session.begun)},
-                 {"program", session.program},
-                 {"version", session.version},
-                 {"environment", session.environment.hard},
-                 {"times", std::to_string(session.times)},
-                 {"errors", std::to_string(session.errors)},
-                 {"choices", std::to_string(session.choices)}},
-                fmt::format("{}  {} with version {}: {} times, {} errors, {} choices", timestamp_text(session.begun),
-                            session.program.empty() ? "a program without a name" : session.program, session.version,
-                            session.times, session.errors, session.choices));
+    output.line(
+        {{"kind", "session"},
+         {"begun", std::to_string(session.begun)},
+         {"program", session.program},
+         {"version", session.version},
+         {"environment", session.environment.hard},
+         {"times", std::to_string(session.times)},
+         {"errors", std::to_string(session.errors)},
+         {"choices", std::to_string(session.choices)}},
+        fmt::format("{}  {} with version {}: {} times, {} errors, {} choices", console::timestamp_text(session.begun),
+                    session.program.empty() ? "a program without a name" : session.program, session.version,
+                    session.times, session.errors, session.choices));
 }
 
 int show_info(const InfoOptions& options, Output& output, const std::stop_token&) {

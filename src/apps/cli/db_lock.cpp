@@ -1,10 +1,10 @@
-#include "apps/cli/atomic_file.hpp"
 #include "apps/cli/bucket_output.hpp"
 #include "apps/cli/db.hpp"
 #include "apps/cli/host.hpp"
 #include "apps/cli/open_database.hpp"
 #include "apps/cli/progress.hpp"
 #include "apps/cli/subcommand.hpp"
+#include "apps/console/atomic_file.hpp"
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ CompiledGraph compile_quietly(const Options& options, const std::stop_token& sto
 
 int write_lock(const LockOptions& options, Output& output, const std::stop_token& stop) {
     if (options.all.mode == "cached") existing_database(options.all);
-    AtomicFile lock(options.output, options.force);
+    console::AtomicFile lock(options.output, options.force);
     const CompiledGraph compiled = compile_quietly(options.all, stop);
     const Explanation why = compiled.explain(stop);
     compiled.write_lock(lock.temporary_path());

@@ -3,7 +3,7 @@
 #include "apps/cli/open_database.hpp"
 #include "apps/cli/scratch_folder.hpp"
 #include "apps/cli/subcommand.hpp"
-#include "apps/cli/timestamp.hpp"
+#include "apps/console/timestamp.hpp"
 
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ int check_database(const CheckOptions& options, Output& output, const std::stop_
 /// The rows to remove. Throws if the pattern of environments to keep matches none.
 TimingRetention collection_of(const CollectOptions& options, const TimingFile& file) {
     TimingRetention which;
-    which.before = parse_timestamp(options.before, now()).value();
+    which.before = console::parse_timestamp(options.before, console::now()).value();
     set_kept_environments(which, options.keep_environment, options.all);
     const auto environments = file.info().environments;
     const auto is_kept = [&](const auto& each) {
@@ -84,7 +84,7 @@ void add_db_maintenance(CLI::App& db, Action& chosen) {
     command
         .add_option("--before", collect->before,
                     "only older ones than 12h or 30d, or from before a date; rows that count are kept")
-        ->check(timestamp_error)
+        ->check(console::timestamp_error)
         ->option_text("TIME")
         ->capture_default_str();
     add_glob_option(

@@ -3,8 +3,8 @@
 #include "apps/cli/host.hpp"
 #include "apps/cli/open_database.hpp"
 #include "apps/cli/subcommand.hpp"
-#include "apps/cli/timestamp.hpp"
 #include "apps/cli/timing_output.hpp"
+#include "apps/console/timestamp.hpp"
 
 #include "cairn/tuning.hpp"
 
@@ -85,7 +85,7 @@ int query_database(const QueryOptions& options, Output& output, const std::stop_
     TimingFilter filter = options.filter;
     const std::vector<TimingEnvironment> here = environments_of_this_machine(options.all);
     filter.environment = environment_pattern(filter.environment, options.all);
-    if (!options.since.empty()) filter.since = parse_timestamp(options.since, now()).value();
+    if (!options.since.empty()) filter.since = console::parse_timestamp(options.since, console::now()).value();
     const std::vector<TimingRecord> records = file.query(filter);
     if (records.empty() && file.info().times > 0) check_patterns(file, filter);
     for (const TimingRecord& record : records) put_time(output, record, here);
@@ -107,7 +107,7 @@ void add_db_query(CLI::App& db, Action& chosen) {
                         "only of these machines; here is this one"),
         add_glob_option(command, "--policy", options->filter.policy, "only measured so: threads=2 cold inputs=normal"),
         command.add_option("--since", options->since, "only of the last 12h or 30d, or since a date")
-            ->check(timestamp_error)
+            ->check(console::timestamp_error)
             ->option_text("TIME"),
         command.add_flag("--best", options->filter.best_only,
                          "of each problem, kernel, environment and policy the one that counts")};

@@ -1,9 +1,9 @@
-#include "apps/cli/atomic_file.hpp"
 #include "apps/cli/db.hpp"
 #include "apps/cli/glob_pattern.hpp"
 #include "apps/cli/open_database.hpp"
 #include "apps/cli/scratch_folder.hpp"
 #include "apps/cli/subcommand.hpp"
+#include "apps/console/atomic_file.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ int write_shipped(const ShippedOptions& options, Output& output, const std::stop
     ShippedTimingsOptions which;
     which.times.environment = environment;
     which.rules = options.rules;
-    AtomicFile shipped(options.file, options.force);
+    console::AtomicFile shipped(options.file, options.force);
     const ScratchFolder scratch;
     const std::filesystem::path whole = scratch.path() / "shipped_timings.db";
     const TimingFileInfo info = file.write_shipped_timings(whole, which);

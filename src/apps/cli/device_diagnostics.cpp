@@ -1,7 +1,7 @@
 #include "apps/cli/device_diagnostics.hpp"
 
 #include "apps/cli/output.hpp"
-#include "apps/cli/timestamp.hpp"
+#include "apps/console/timestamp.hpp"
 #include "cairn/timing_file.hpp"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ std::string calibration_time(const std::filesystem::path& database, const Timing
     rows.best_only = rows.with_calibrations = true;
     try {
         for (const TimingRecord& record : TimingFile(database, TimingFile::Use::read).query(rows))
-            if (record.hard == environment.hard) return timestamp_text(record.time);
+            if (record.hard == environment.hard) return console::timestamp_text(record.time);
     } catch (const Error&) {
         // The database has a diagnostic of its own.
     }

@@ -1,21 +1,23 @@
 #pragma once
 
+#include "apps/console/standard_streams.hpp"
+#include "apps/console/units.hpp"
+
 #include <nlohmann/json.hpp>
 
-#include <exception>
 #include <string>
 #include <string_view>
 
 namespace cairn::cli {
 
-/// Standard output was closed by its reader: not an error, but the command ends.
-struct BrokenPipe : std::exception {};
+using console::bytes_text;
+using console::time_text;
 
 /// A JSON object that keeps the order of its fields.
 using OutputRow = nlohmann::ordered_json;
 
-/// Writes results to standard output, one line each, as text or as a JSON object. Throws BrokenPipe, and Error(file) if
-/// a line cannot be written.
+/// Writes results to standard output, one line each, as text or as a JSON object. Throws what console::print()
+/// throws.
 class Output {
 public:
     /// Writes one object per line instead of text.
@@ -25,18 +27,10 @@ public:
     void line(const OutputRow& row, std::string_view text);
     /// Writes text that has no JSON form.
     void text(std::string_view text);
-
-private:
-    static void write(std::string_view bytes);
 };
 
 /// Nanoseconds, rounded to a thousandth: `cost_ns`.
 double nanoseconds(double seconds);
-
-/// `412 ns`, `12.3 us`, `1.05 ms`, `2.5 s`.
-std::string time_text(double seconds);
-/// `512 B`, `1.5 KiB`, `474 MiB`.
-std::string bytes_text(double bytes);
 
 /// A digest of 32 hexadecimal digits of a list of calls: kernel and problem of each.
 class CallDigest {

@@ -1,6 +1,6 @@
 #include "apps/cli/timing_output.hpp"
 
-#include "apps/cli/timestamp.hpp"
+#include "apps/console/timestamp.hpp"
 
 #include <fmt/format.h>
 
@@ -98,9 +98,9 @@ void put_time(Output& output, const TimingRecord& record, std::span<const Timing
     row["time"] = std::to_string(record.time);
     row["environment"] = record.hard;
     add_environment_match(row, record.hard, here);
-    output.line(row,
-                fmt::format("{:>8}  {} | {}  ({}{}, {}, {})", outcome_text(timing), record.kernel, record.problem, how,
-                            record.policy, timestamp_text(record.time), environment_match_text(record.hard, here)));
+    output.line(row, fmt::format("{:>8}  {} | {}  ({}{}, {}, {})", outcome_text(timing), record.kernel, record.problem,
+                                 how, record.policy, console::timestamp_text(record.time),
+                                 environment_match_text(record.hard, here)));
 }
 
 }  // namespace cairn::cli

@@ -12,15 +12,20 @@ namespace cairn::inline v0::models {
 
 using nlohmann::json;
 
-json read_json(const std::filesystem::path& path) {
-    const auto refuse = [&](const std::string& what) { throw Error(ErrorKind::file, "config", what); };
-    const auto unreadable = [&] { refuse("cannot read " + path.string()); };
+std::string read_text(const std::filesystem::path& path, std::string_view part) {
+    const auto unreadable = [&] { throw Error(ErrorKind::file, part, "cannot read " + path.string()); };
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored)) unreadable();  // opening a pipe would block
     std::ifstream file(path, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    std::string bytes{std::istreambuf_iterator<char>(file), {}};
     if (!file.is_open() || file.bad()) unreadable();
-    return json_reader::parse_json(bytes, [&](const std::string& what) { refuse(path.string() + ": it " + what); });
+    return bytes;
+}
+
+json read_json(const std::filesystem::path& path) {
+    return json_reader::parse_json(read_text(path, "config"), [&](const std::string& what) {
+        throw Error(ErrorKind::file, "config", path.string() + ": it " + what);
+    });
 }
 
 ConfigFile::ConfigFile(const std::filesystem::path& path)

@@ -15,6 +15,8 @@
 /// The config.json of a Hugging Face folder. Each entry is checked when it is read.
 namespace cairn::inline v0::models {
 
+/// The contents of a file. Throws Error(file) of that part if it cannot be read.
+std::string read_text(const std::filesystem::path& path, std::string_view part);
 /// The value of a JSON file. Throws Error(file) if it cannot be read or is not JSON.
 nlohmann::json read_json(const std::filesystem::path& path);
 

@@ -2,6 +2,7 @@
 
 #include "apps/text/file_errors.hpp"
 #include "apps/text/unicode.hpp"
+#include "cairn/text/words.hpp"
 
 namespace cairn::inline v0::text {
 
@@ -20,15 +21,6 @@ bool is_followed_by_leaf(std::uint32_t unit) { return (unit >> 8 & 1) != 0; }
 std::uint32_t label_of(std::uint32_t unit) { return unit & (0x8000'0000u | 0xFF); }
 std::size_t value_of(std::uint32_t unit) { return unit & 0x7FFF'FFFFu; }
 std::size_t offset_of(std::uint32_t unit) { return std::size_t{unit >> 10} << ((unit & 0x200) >> 6); }
-
-bool is_utf8(std::string_view text) {
-    while (!text.empty()) {
-        const Utf8Step step = read_utf8(text);
-        if (step.status != Utf8Step::Status::valid) return false;
-        text.remove_prefix(step.length);
-    }
-    return true;
-}
 
 }  // namespace
 

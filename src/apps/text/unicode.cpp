@@ -109,6 +109,14 @@ void append_lower(std::u32string& out, char32_t code) {
     }
 }
 
+void append_case_folded(std::string& out, char32_t code) {
+    utf8proc_int32_t folded[4];  // at most three characters
+    int boundary = 0;
+    const auto count =
+        utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), folded, 4, UTF8PROC_CASEFOLD, &boundary);
+    for (utf8proc_ssize_t i = 0; i < count; ++i) append_utf8(out, static_cast<char32_t>(folded[i]));
+}
+
 std::u32string canonical_decomposition(std::u32string_view text) { return decomposition(text, UTF8PROC_DECOMPOSE); }
 
 std::u32string compatibility_decomposition(std::u32string_view text) {

@@ -40,6 +40,9 @@ bool is_control(char32_t code);
 /// Appends the full lower-case mapping of one character without context: U+03A3 always maps to U+03C3, final or not.
 void append_lower(std::u32string& out, char32_t code);
 
+/// Appends the full case folding of one character: ß gives ss.
+void append_case_folded(std::string& out, char32_t code);
+
 /// Normalization forms D and KD in O(n log n), even for 1 MB of combining marks.
 std::u32string canonical_decomposition(std::u32string_view text);
 std::u32string compatibility_decomposition(std::u32string_view text);

@@ -10,7 +10,7 @@
 #include "io/mapped_file/file_error.hpp"
 #include "io/weights/gguf_header.hpp"
 #include "io/mapped_file/mapped_file.hpp"
-#include "io/weights/suggest_names.hpp"
+#include "io/suggest_names/suggest_names.hpp"
 #include "io/weights/tensor_table.hpp"
 
 namespace cairn::inline v0 {
@@ -161,7 +161,7 @@ const GgufValue& Gguf::State::value(std::string_view key) const {
     std::vector<std::string_view> keys;
     for (const auto& [known, value] : values) keys.push_back(known);
     throw files::file_error(gguf_format, file,
-                     "there is no key " + files::printable(key) + ", " + weights::suggestion_text(key, keys, "keys"));
+                     "there is no key " + files::printable(key) + ", " + files::suggestion_text(key, keys, "keys"));
 }
 
 Gguf::Gguf(std::shared_ptr<const State> state) : state_(std::move(state)) {}

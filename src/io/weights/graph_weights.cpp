@@ -3,8 +3,8 @@
 #include "cairn/graph.hpp"
 #include "cairn/weights.hpp"
 #include "io/mapped_file/file_error.hpp"
+#include "io/suggest_names/suggest_names.hpp"
 #include "io/weights/safetensors_dtype.hpp"
-#include "io/weights/suggest_names.hpp"
 
 #include <algorithm>
 #include <set>
@@ -51,8 +51,8 @@ template <typename File>
             prefixes.insert(name.substr(0, dot + 1));
     }
     const std::string candidates =
-        prefixes.empty() ? weights::suggestion_text(prefix, names, "tensors")
-                         : weights::suggestion_text(prefix, {prefixes.begin(), prefixes.end()}, "prefixes") + ", of " +
+        prefixes.empty() ? files::suggestion_text(prefix, names, "tensors")
+                         : files::suggestion_text(prefix, {prefixes.begin(), prefixes.end()}, "prefixes") + ", of " +
                                std::to_string(names.size()) + " tensors";
     throw Error(ErrorKind::file, "weights",
                 file.path().string() + ": no tensor begins with " + files::printable(prefix) + ", " + candidates,
@@ -99,7 +99,7 @@ std::string WeightMap::missing(std::string_view name) const {
     for (const auto& [known, weight] : by_name_) names.push_back(known);
     const std::string under = prefix_.empty() ? "" : " under the prefix " + files::printable(prefix_);
     return file_ + ": there is no tensor " + files::printable(name) + under + ", " +
-           weights::suggestion_text(name, names, "tensors" + (under.empty() ? under : " there"));
+           files::suggestion_text(name, names, "tensors" + (under.empty() ? under : " there"));
 }
 
 const Tensor& WeightMap::at(std::string_view name, std::source_location where) const {

@@ -7,7 +7,7 @@
 
 #include "cairn/problem.hpp"
 #include "io/mapped_file/file_error.hpp"
-#include "io/weights/suggest_names.hpp"
+#include "io/suggest_names/suggest_names.hpp"
 
 namespace cairn::weights {
 
@@ -40,7 +40,7 @@ const StoredTensor* TensorTable::find(std::string_view name) const noexcept {
 }
 
 std::vector<std::string> TensorTable::nearest(std::string_view name, std::size_t max_count) const {
-    const std::vector<std::string_view> names = suggest_names(name, names_of(tensors_), max_count);
+    const std::vector<std::string_view> names = files::suggest_names(name, names_of(tensors_), max_count);
     return {names.begin(), names.end()};
 }
 
@@ -49,7 +49,8 @@ std::span<const std::byte> TensorTable::bytes(const StoredTensor& tensor) const 
 }
 
 void TensorTable::throw_missing(std::string_view name, bool with_nearest) const {
-    const std::string suggestion = with_nearest ? ", " + suggestion_text(name, names_of(tensors_), "tensors") : "";
+    const std::string suggestion =
+        with_nearest ? ", " + files::suggestion_text(name, names_of(tensors_), "tensors") : "";
     throw files::file_error(format_, path_.string(), "there is no tensor " + files::printable(name) + suggestion);
 }
 

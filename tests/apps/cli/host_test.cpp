@@ -14,23 +14,6 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-TEST(Host, ErrorsInGraphsNameFileAndPosition) {
-    const test::TempFolder temp;
-    const std::string path = temp.write("g.cairn", test::layer_text()).string();
-    EXPECT_EQ(to_string(read_graph(path)), test::layer_text());
-    const std::string bad = temp.write("bad.cairn", "graph g\n%0 = input \"x\" : f33[2]\n").string();
-    EXPECT_THAT(test::message([&] { read_graph(bad); }), StartsWith("[graph] " + bad + ": line 2, column "));
-    EXPECT_THAT(test::message([&] { graph_of_text("graph g\n", "-"); }), StartsWith("[graph] standard input: "));
-    EXPECT_THAT(test::message([&] { read_graph((temp / "none").string()); }), StartsWith("[read] "));
-    EXPECT_THAT(test::message([&] { read_text(temp.path().string()); }), StartsWith("[read] "));
-    EXPECT_THAT(test::message([&] { write_text((temp / "no/file").string(), "x"); }), StartsWith("[write] "));
-    for (const std::string& wrong : {(temp / "no/file").string(), temp.path().string()})
-        EXPECT_THAT(test::message([&] { check_can_write(wrong); }), StartsWith("[write] " + wrong));
-    EXPECT_NO_THROW(check_can_write(""));
-    EXPECT_NO_THROW(check_can_write((temp / "fresh").string()));
-    EXPECT_FALSE(std::filesystem::exists(temp / "fresh"));
-}
-
 TEST(Host, DatabasesAreInspectedWithoutOpeningThem) {
     const test::TempFolder temp;
     EXPECT_FALSE(inspect_database_file(temp / "none.db").exists);

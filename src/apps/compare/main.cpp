@@ -1,0 +1,3 @@
+#include "apps/compare/run_compare.hpp"
+
+int main(int argc, char** argv) { return cairn::compare::run_compare(argc, argv); }
