@@ -16,11 +16,11 @@ namespace cairn::inline v0::models {
 
 /// What an adapter adds to one projection: x @ w becomes x @ w + scale (x @ a^T) @ b^T.
 struct LoraUpdate {
-    std::string module;       ///< name of the projection, that of its weight without `.weight`
-    std::int64_t rank = 0;    ///< R, at least 1
-    std::int64_t in = 0;      ///< K, elements of a row of x
-    std::int64_t out = 0;     ///< N, elements of a row of the result
-    double scale = 1;         ///< alpha / R, or alpha / sqrt(R) if rank-stabilized (arXiv 2312.03732)
+    std::string module;           ///< name of the projection, that of its weight without `.weight`
+    std::int64_t rank = 0;        ///< R, at least 1
+    std::int64_t in = 0;          ///< K, elements of a row of x
+    std::int64_t out = 0;         ///< N, elements of a row of the result
+    double scale = 1;             ///< alpha / R, or alpha / sqrt(R) if rank-stabilized (arXiv 2312.03732)
     std::vector<float> a{}, b{};  ///< [R, K] and [N, R]
 };
 
@@ -43,7 +43,7 @@ public:
     /// The largest rank of an update; 0 without updates.
     std::int64_t rank() const noexcept;
 
-    /// All that was read.
+    /// All that was read, for the models.
     struct State;
     const State& state() const noexcept { return *state_; }
 
@@ -55,9 +55,9 @@ private:
 
 /// An adapter of a model, with the name by which it is set.
 struct NamedAdapter {
-    std::string name;
-    LoraAdapter adapter;
-    double scale = 1;  ///< multiplies that of each update; 0 leaves the model as it is
+    std::string name;     ///< not empty
+    LoraAdapter adapter;  ///< from a path, or made in memory
+    double scale = 1;     ///< multiplies that of each update; 0 leaves the model as it is
 };
 
 /// How a model applies its adapters.
