@@ -65,7 +65,7 @@ public:
     /// What a merged adapter adds to the fingerprint of the weights.
     std::string fingerprint() const;
     /// The largest error by which merged weights were rounded, relative to the largest element of each.
-    std::optional<double> rounding() const { return rounding_ ? std::optional(*rounding_) : std::nullopt; }
+    std::optional<double> rounding() const { return rounding_ ? *rounding_ : std::nullopt; }
 
     std::vector<std::string> names() const;
     /// Adds an adapter; throws as end() does, and Error(argument) for a form or a rank that does not allow it.
@@ -108,7 +108,7 @@ private:
     std::vector<std::shared_ptr<const Elements>> elements_;  ///< of each adapter; of AdapterForm::rows of all
     std::vector<std::int32_t> chosen_{-1};  ///< adapters by index, -1: none; one for all rows, or one for each
     std::vector<std::int32_t> ids_of_run_;
-    std::shared_ptr<double> rounding_;
+    std::shared_ptr<std::optional<double>> rounding_;
 };
 
 }  // namespace cairn::inline v0::models

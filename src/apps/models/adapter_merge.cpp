@@ -13,13 +13,13 @@ class WeightMerger {
 public:
     /// w [P, Q] + left [P, R] @ right [R, Q], rounded to the dtype of w. Releases w.
     InputView merged(const InputView& w, const std::vector<float>& left, const std::vector<float>& right,
-                     std::int64_t rank, double& rounding) {
+                     std::int64_t rank, std::optional<double>& rounding) {
         CompiledGraph& compiled = graph_for(w, rank);
         compiled.set("w", w);
         compiled.set("left", std::span(left), {w.shape[0], rank});
         compiled.set("right", std::span(right), {rank, w.shape[1]});
         compiled.run();
-        rounding = std::max(rounding, compiled.output("rounding").as<double>()[0]);
+        rounding = std::max(rounding.value_or(0), compiled.output("rounding").as<double>()[0]);
         return owned(compiled.output("merged"), w.shape);
     }
     /// Elements of f32, rounded to another dtype.
@@ -108,7 +108,7 @@ WeightSource AdapterBank::merged(WeightSource source, const std::vector<WeightSp
     }
     std::map<std::string, DType, std::less<>> dtypes;
     for (const WeightSpec& spec : weights) dtypes.emplace(spec.name, spec.dtype);
-    rounding_ = std::make_shared<double>(0);
+    rounding_ = std::make_shared<std::optional<double>>();
     return [source = std::move(source), factors = std::move(factors), dtypes = std::move(dtypes), rounding = rounding_,
             adapter = named.adapter, saved = saved_names(named.adapter, weights),
             merger = std::make_shared<WeightMerger>()](std::string_view name) {

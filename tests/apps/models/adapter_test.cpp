@@ -5,6 +5,7 @@
 #include "tests/apps/models/adapter_folder.hpp"
 #include "tests/apps/models/golden.hpp"
 #include "tests/apps/models/reference_case.hpp"
+#include "tests/apps/models/tiny_model.hpp"
 #include "tests/io/weights/expect_error.hpp"
 #include "tests/io/weights/test_files.hpp"
 
@@ -203,6 +204,78 @@ TEST(Adapters, RowsOfABatchHaveAdaptersOfTheirOwn) {
         refused("there is no adapter \"verse\"", ErrorKind::argument));
     EXPECT_THAT([&] { alone.model.set_adapters(std::vector<std::string>{"regex"}); },
                 refused("rows of their own adapters need AdapterForm::rows", ErrorKind::argument));
+}
+
+TEST(Adapters, TextsOfOneCallHaveAdaptersOfTheirOwn) {
+    const TempFolder folder;
+    const json& reference = case_named(adapter_cases(), "bert");
+    BertCase rows({adapters_of(folder, reference), AdapterForm::rows});
+    const std::vector<std::string> names{"dense", "", "query"};
+    rows.model.set_adapters(names);
+    const std::vector<float> found = rows.output();
+    ASSERT_EQ(found.size(), 9U) << "three rows of three logits";
+    for (std::size_t row = 0; row < 3; ++row) {
+        const json& expected =
+            names[row].empty() ? reference["output"] : adapter_named(reference, names[row])["output"];
+        for (std::size_t i = 0; i < 3; ++i)
+            EXPECT_NEAR(found[row * 3 + i], expected[row * 3 + i].get<double>(), 1e-5) << names[row];
+    }
+}
+
+TEST(Adapters, ACacheFolderIsForTheMergedWeights) {
+    const TempFolder folder;
+    test::tiny_gpt2().write(folder.path());
+    const auto load = [&](AdapterForm form, double scale) {
+        const LoraUpdate update{.module = "transformer.h.0.mlp.c_fc",
+                                .rank = 1,
+                                .in = 8,
+                                .out = 32,
+                                .a = std::vector<float>(8, 0.5f),
+                                .b = std::vector<float>(32, 1.0f)};
+        return Gpt2::load(folder.path(), context(),
+                          {.adapters = {{{"own", LoraAdapter("own", {update}), scale}}, form}}, {}, folder / "cache");
+    };
+    const std::vector<std::int32_t> ids{3, 17, 9};
+    const auto logits = [&](Gpt2 model) { return copied(model.forward(ids)); };
+    const std::vector<float> exchanged = logits(load(AdapterForm::exchanged, 1));
+    std::filesystem::remove_all(folder / "cache");
+    const std::vector<float> merged = logits(load(AdapterForm::merged, 1));
+    ASSERT_EQ(merged.size(), exchanged.size());
+    for (std::size_t i = 0; i < merged.size(); ++i) EXPECT_NEAR(merged[i], exchanged[i], 1e-4);
+    Gpt2 cached = load(AdapterForm::merged, 1);
+    EXPECT_FALSE(cached.merge_rounding().has_value()) << "the packed weights are those of the first start";
+    EXPECT_EQ(copied(cached.forward(ids)), merged);
+    EXPECT_NE(logits(load(AdapterForm::merged, 0.5)), merged) << "another scale is another weight";
+}
+
+TEST(Adapters, QuantizedWeightsAreNotMerged) {
+    const LlamaConfig config{.vocabulary = 50,
+                             .positions = 16,
+                             .width = 32,
+                             .heads = 2,
+                             .key_heads = 2,
+                             .head_width = 16,
+                             .layers = 1,
+                             .inner = 32};
+    std::vector<WeightSpec> weights = llama_weights(config);
+    for (WeightSpec& spec : weights)
+        if (spec.name.ends_with("q_proj.weight"))
+            spec.dtype = DType::u8, spec.block_type = "Q8_0", spec.block_shape = {32, 1, 34};
+    const LoraUpdate update{.module = "model.layers.0.self_attn.q_proj",
+                            .rank = 1,
+                            .in = 32,
+                            .out = 32,
+                            .a = std::vector<float>(32, 1.0f),
+                            .b = std::vector<float>(32, 1.0f)};
+    const LoraAdapter own("own", {update});
+    EXPECT_THAT(
+        [&] {
+            llama_graph(config, weights, {.adapters = {{{"a", own}}, AdapterForm::merged}});
+        },
+        refused("own does not fit this llama: model.layers.0.self_attn.q_proj.weight is in blocks of Q8_0, to "
+                "which an adapter cannot be merged"));
+    const std::string text = to_string(llama_graph(config, weights, {.adapters = {{"a", own}}}));
+    EXPECT_THAT(text, testing::HasSubstr("input \"lora_A.model.layers.0.self_attn.q_proj\" : f32[adapted,32]"));
 }
 
 TEST(Adapters, AScaleOfZeroLeavesTheBitsOfTheModel) {
