@@ -2,6 +2,7 @@
 
 #include "cairn/composites.hpp"
 #include "cairn/dequantize.hpp"
+#include "cairn/lora.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -96,6 +97,12 @@ Tensor cast_to_wider(Operands operands, std::size_t i) {
 Tensor linear_of(Operands operands) {
     const Tensor &x = at(operands, 0), w = cast_to_wider(operands, 1);
     return operands.size() == 2 ? matmul(x, w) : linear(x, w, at(operands, 2));
+}
+
+// x w + scale (x a) b, or that + bias.
+Tensors low_rank_of(Operands x, const Attributes& a) {
+    const Tensor changed = lora(at(x, 0), cast_to_wider(x, 1), at(x, 2), at(x, 3), a.number("scale"));
+    return {x.size() > 4 ? changed + x[4] : changed};
 }
 
 Tensor geglu_tanh(const Operand& gate, const Operand& up) {
@@ -486,6 +493,7 @@ void append(std::vector<Definition>& all, const std::vector<std::string>& requir
 
 std::vector<Definition> definitions() {
     using A = Attributes;
+    const std::string low_rank_pattern = "linear_low_rank scale=? | f32[R,K] f32[K,N] f32[K,S] f32[S,N] f32[N]?";
     const std::string gated_operands = " | f32[R,K] f32[K,N] f32[K,N] f32[N]? f32[N]?";
     std::vector<Definition> all = {
         {"copy", [](Operands x, const A&) -> Tensors { return {at(x, 0)}; }, {}},
@@ -556,6 +564,7 @@ std::vector<Definition> definitions() {
                {"linear_argmax",
                 [](Operands x, const A&) -> Tensors { return {argmax(linear_of(x), -1, true)}; },
                 {"linear_argmax | f32[R,K] f32[K,N] f32[N]?"}},
+               {"linear_low_rank", low_rank_of, {low_rank_pattern}},
                {"linear_swiglu", gated<swiglu>, {"linear_swiglu" + gated_operands}},
                {"linear_geglu", gated<geglu>, {"linear_geglu" + gated_operands}},
                {"linear_geglu_tanh", gated<geglu_tanh>, {"linear_geglu_tanh" + gated_operands}},

@@ -18,6 +18,7 @@
 #include "cairn/graph.hpp"
 #include "cairn/kernel.hpp"
 #include "cairn/kernels.hpp"
+#include "cairn/lora.hpp"
 #include "cairn/ops.hpp"
 #include "cairn/paths.hpp"
 #include "cairn/ports.hpp"

@@ -29,7 +29,7 @@ def mix(counter):
 
 def values(number, name, shape):
     """The synthetic weights of a tensor."""
-    is_norm = any(part in name for part in ("LayerNorm.", "layer_norm."))
+    is_norm = any(part in name for part in (".ln_1.", ".ln_2.", ".ln_f.", "LayerNorm.", "layer_norm."))
     base, bits, exponent = (0, 11, -17) if name.endswith(".bias") else (1, 7, -10) if is_norm else (0, 11, -15)
     count = int(np.prod(shape))
     with np.errstate(over="ignore"):

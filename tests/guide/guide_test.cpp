@@ -51,7 +51,7 @@ TEST(Guide, PrintsTheDocumentedOutput) {
     std::filesystem::remove_all(std::filesystem::temp_directory_path() / "cairn_guide");
 }
 
-TEST(Models, PrintsTheDocumentedOutput) { expect_prints("docs/models.md", run_models, 2); }
+TEST(Models, PrintsTheDocumentedOutput) { expect_prints("docs/models.md", run_models, 3); }
 
 TEST(AddAKernel, PrintsTheDocumentedOutput) { expect_prints("docs/add_a_kernel.md", run_add_a_kernel, 2); }
 

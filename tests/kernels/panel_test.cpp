@@ -247,6 +247,23 @@ TEST(Panel, RefusalsHaveReasons) {
               "needs a contiguous bias of the columns of the weight");
     EXPECT_EQ(refusal("linear_argmax | f32[4,8] f32[8,9]@panel32 f32[9] f32[9] -> i32[4,1]"),
               "has the wrong number of operands");
+    const auto low_rank = [&](const std::string& operands, const std::string& attributes = " scale=2") {
+        return refusal("linear_low_rank" + attributes + " | f32[4,8] f32[8,9]@panel32 " + operands + " -> f32[4,9]");
+    };
+    EXPECT_EQ(low_rank("f32[8,3] f32[3,9]"), "");
+    EXPECT_EQ(low_rank("f32[8,3]:(1,8) f32[3,9]:(20,1) f32[9]"), "");
+    EXPECT_EQ(low_rank("f32[8,3] f32[3,9]", ""), "needs the attribute 'scale'");
+    EXPECT_EQ(low_rank("f32[8,3]"), "has the wrong number of operands");
+    EXPECT_EQ(low_rank("f32[7,3] f32[3,9]"), "needs narrow operands [K, R] and [R, N]");
+    EXPECT_EQ(low_rank("f32[8,3] f32[2,9]"), "needs narrow operands [K, R] and [R, N]");
+    EXPECT_EQ(low_rank("f32[8,3] f32[3,7]"), "needs narrow operands [K, R] and [R, N]");
+    EXPECT_EQ(low_rank("f16[8,3] f32[3,9]"), "needs narrow operands of f32");
+    EXPECT_EQ(low_rank("f32[8,5] f32[5,9]"), "needs a constant rank of 1 to 512 and to half of the depth");
+    EXPECT_EQ(low_rank("f32[8,513] f32[513,9]"), "needs a constant rank of 1 to 512 and to half of the depth");
+    EXPECT_EQ(low_rank("f32[8,0] f32[0,9]"), "needs a constant rank of 1 to 512 and to half of the depth");
+    EXPECT_EQ(low_rank("f32[8,3]:(6,2) f32[3,9]"), "needs contiguous rows or columns of a");
+    EXPECT_EQ(low_rank("f32[8,3] f32[3,9]:(1,3)"), "needs contiguous rows of b");
+    EXPECT_EQ(low_rank("f32[8,3] f32[3,9] f32[7]"), "needs a contiguous bias of the columns of the weight");
 }
 
 // Sums of small integers are exact, and many are equal: the result is the first largest column, or the first NaN.

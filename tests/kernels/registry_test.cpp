@@ -106,6 +106,7 @@ TEST(KernelRegistry, DefinitionsBuildTheirPatterns) {
                              "mean",
                              "variance",
                              "linear_argmax",
+                             "linear_low_rank",
                              "linear_swiglu",
                              "linear_geglu",
                              "linear_geglu_tanh",

@@ -1,10 +1,14 @@
 #pragma once
 
 #include "cairn/compile.hpp"
+#include "cairn/models/adapters.hpp"
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// What the decoder-only language models have in common: a compiled graph with a key/value cache.
@@ -20,6 +24,7 @@ struct DecoderOptions {
     std::int64_t capacity = 0;     ///< length of the cache in positions, at most the config's; 0: the config's
     /// The graph chooses the most likely token itself: for Decoder::generate(), with one row and without logits.
     bool greedy = false;
+    AdapterOptions adapters{};  ///< that the model may use
 };
 
 /// A compiled decoder with its key/value cache. Not thread-safe. Gpt2 and Llama are Decoders.
@@ -37,9 +42,9 @@ struct DecoderOptions {
 class CAIRN_API Decoder {
 public:
     /// A decoder of a compiled graph of this form, with its weights bound. `model` names it in errors; `capacity` and
-    /// the options are those of the graph.
+    /// the options are those of the graph, `adapters` those that its builder has matched with it.
     Decoder(std::string model, std::int64_t vocabulary, std::int64_t capacity, const DecoderOptions& options,
-            CompiledGraph compiled);
+            CompiledGraph compiled, std::shared_ptr<AdapterBank> adapters = {});
     /// Appends tokens to the text and returns logits (of the last token, or of all of them, row after row), valid until
     /// the next call. Throws Error(argument) for no tokens, an id outside the vocabulary, or a text longer than the
     /// capacity; the cache is then unchanged.
@@ -62,7 +67,30 @@ public:
     /// Truncates the cache to its first `length` tokens. Throws Error(argument) if it has fewer.
     void rewind(std::int64_t length = 0);
 
-    /// A second decoder with the same weights and its own cache.
+    /// Exchanges the adapter of the following runs, of all rows; empty: none, which gives the bits of the model without
+    /// adapters. Nothing is compiled or copied. Tokens in the cache keep the keys and values of the adapter they were
+    /// read with: rewind() for another text. Throws Error(argument) for an unknown name and AdapterForm::merged; the
+    /// adapter is then as before.
+    ///
+    ///     model.set_adapter("poems");
+    void set_adapter(std::string_view name = {});
+    /// The same with an adapter for each row of the following runs, which must have as many. Requires
+    /// AdapterForm::rows.
+    ///
+    ///     model.set_adapters(std::vector<std::string>{"poems", "", "letters"});   // the second row has none
+    void set_adapters(std::span<const std::string> names);
+    /// Adds an adapter that changes no other projections than those of DecoderOptions::adapters, with at most
+    /// AdapterOptions::max_rank, for set_adapter(). Requires AdapterForm::exchanged. Throws Error(file) naming all that
+    /// does not fit, Error(argument) for a name that is taken.
+    void add_adapter(const NamedAdapter& adapter);
+    /// The names of all adapters.
+    std::vector<std::string> adapter_names() const;
+    /// AdapterForm::merged: the largest error of rounding a changed weight to its dtype, relative to the largest
+    /// element of that weight; nothing if no adapter was merged by this object (weights of a cache folder were
+    /// earlier).
+    std::optional<double> merge_rounding() const;
+
+    /// A second decoder with the same weights and its own cache, and the same adapter set.
     Decoder instance() const;
 
     /// The underlying compiled graph.
@@ -81,6 +109,7 @@ private:
     DecoderOptions options_;
     CompiledGraph compiled_;
     std::int64_t capacity_ = 0, length_ = 0, written_ = 0;
+    std::shared_ptr<AdapterBank> adapters_;  // of this object alone
 };
 
 }  // namespace cairn::inline v0::models

@@ -1,13 +1,16 @@
 #pragma once
 
 #include "cairn/compile.hpp"
+#include "cairn/models/adapters.hpp"
 #include "cairn/models/checkpoint.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Text encoders of the BERT family as graphs, read from an ordinary Hugging Face folder.
@@ -92,7 +95,7 @@ CAIRN_API std::span<const GgufName> encoder_gguf_names(EncoderType type);
 /// type, `types` i32[B,S]. Output: see EncoderHead. Symbols: B in 1..max_batch, and S in 1..longest(). Layers of ALBERT
 /// that share weights read the same weight inputs, which are in memory once.
 CAIRN_API Graph encoder_graph(const EncoderConfig& config, const std::vector<WeightSpec>& weights,
-                              std::int64_t max_batch = 8);
+                              std::int64_t max_batch = 8, const AdapterOptions& adapters = {});
 
 /// Options of Encoder::load().
 struct EncoderOptions {
@@ -100,6 +103,7 @@ struct EncoderOptions {
     std::optional<EncoderHead> head{};    ///< instead of the one that the files state
     std::optional<bool> normalizes{};     ///< as EncoderConfig::normalizes
     std::optional<Pooling> pooling = {};  ///< as EncoderConfig::pooling
+    AdapterOptions adapters{};            ///< that the model may use
 };
 
 /// The token types of ids of one or two texts: 0 up to the first separator, 1 after it.
@@ -123,7 +127,8 @@ public:
                         CompileOptions compile_options = {}, const std::filesystem::path& cache_folder = {});
     /// As load(), with weights from another source, under the names and dtypes of `weights`.
     Encoder(const EncoderConfig& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
-            const Context& context, std::int64_t max_batch = 8, const CompileOptions& compile_options = {});
+            const Context& context, std::int64_t max_batch = 8, const CompileOptions& compile_options = {},
+            const AdapterOptions& adapters = {});
 
     /// The output for one text, valid until the next call. Throws Error(argument) for no ids, more ids than longest(),
     /// or an id outside the vocabulary.
@@ -140,6 +145,13 @@ public:
                                    std::span<const std::vector<bool>> masks,
                                    std::span<const std::vector<std::int32_t>> types);
 
+    /// Adapters, as Decoder::set_adapter() and its neighbours: of all rows, or of each row of the following runs.
+    void set_adapter(std::string_view name = {});
+    void set_adapters(std::span<const std::string> names);
+    void add_adapter(const NamedAdapter& adapter);
+    std::vector<std::string> adapter_names() const;
+    std::optional<double> merge_rounding() const;
+
     /// The configuration, and the underlying compiled graph.
     const EncoderConfig& config() const noexcept { return config_; }
     CompiledGraph& compiled() noexcept { return compiled_; }
@@ -147,11 +159,13 @@ public:
     RunOptions run_options;
 
 private:
-    Encoder(EncoderConfig config, std::int64_t max_batch, CompiledGraph compiled);
+    Encoder(EncoderConfig config, std::int64_t max_batch, CompiledGraph compiled,
+            std::shared_ptr<AdapterBank> adapters);
 
     EncoderConfig config_;
     std::int64_t max_batch_ = 1;
     CompiledGraph compiled_;
+    std::shared_ptr<AdapterBank> adapters_;  // of this object alone
     std::vector<std::int32_t> ids_, types_;
     std::vector<std::uint8_t> mask_;
 };

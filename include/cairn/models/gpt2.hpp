@@ -63,7 +63,7 @@ public:
                      CompileOptions compile_options = {}, const std::filesystem::path& cache_folder = {});
     /// As load(), with weights from another source, under the names and dtypes of `weights`.
     Gpt2(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
-         const Context& context, const DecoderOptions& options = {}, CompileOptions compile_options = {});
+         const Context& context, const DecoderOptions& options = {}, const CompileOptions& compile_options = {});
 
     /// A second model with the same weights and its own cache.
     Gpt2 instance() const { return {config_, Decoder::instance()}; }

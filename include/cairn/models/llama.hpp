@@ -80,7 +80,7 @@ public:
                       CompileOptions compile_options = {}, const std::filesystem::path& cache_folder = {});
     /// As load(), with weights from another source, under the names and dtypes of `weights`.
     Llama(const LlamaConfig& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
-          const Context& context, const DecoderOptions& options = {}, CompileOptions compile_options = {});
+          const Context& context, const DecoderOptions& options = {}, const CompileOptions& compile_options = {});
 
     /// A second model with the same weights and its own cache.
     Llama instance() const { return {config_, Decoder::instance()}; }

@@ -24,7 +24,7 @@ struct QuantizedGroup {
 
 /// Inputs: x, the packed weight or both, then those of the epilogue. The first epilogue inputs are the sums of x @ w,
 /// and those that the gate multiplies. A bias of a gate by halves has the columns of both, and serves as two inputs of
-/// the epilogue. An argmax has no epilogue; its inputs are x, the weight and optionally a bias.
+/// the epilogue. An adapter's a and b stand before the bias. An argmax has no epilogue; its inputs are x, the weight and optionally a bias.
 struct PanelPlan {
     /// Row stride of a copy of rows of `depth` elements that are a multiple of 4 KiB apart: padded by a cache line.
     static constexpr std::int64_t padded_stride(std::int64_t depth) { return (depth + 15) / 16 * 16 + 16; }
@@ -49,6 +49,8 @@ struct PanelPlan {
     bool pads_rows;              ///< rows of x are read from a copy in the workspace with stride `padded_stride`
     bool by_columns;             ///< outputs hold the columns from first_column on; otherwise all columns
     std::int64_t first_column[max_body_outputs];
+    std::int64_t low_rank;  ///< of an adapter, x @ w + scale (x @ a) @ b; 0: there is none
+    float low_rank_scale;
 };
 
 }  // namespace cairn::kernels::cpu

@@ -26,6 +26,7 @@ constexpr ProductForm forms[] = {
     {"linear_halves_geglu", "gelu", 1, Gating::half},
     {"linear_halves_geglu_tanh", "gelu_tanh", 1, Gating::half},
     {"linear_argmax", nullptr, 1, Gating::none, true},
+    {"linear_low_rank", nullptr, 1, Gating::none, false, true},
     {"fused", nullptr, 0, Gating::none},
     {"matmul", nullptr, 0, Gating::none},
 };
@@ -37,9 +38,11 @@ const ProductForm* form_of(const Problem& problem) {
 }
 
 std::size_t weights_of(const ProductForm& form) { return form.gating == Gating::weight ? 2 : 1; }
+/// The first input behind x, the weights and the operands of a low rank.
+std::size_t first_bias(const ProductForm& form) { return 1 + weights_of(form) + (form.has_low_rank ? 2 : 0); }
 
 int biases_in(const Problem& problem, const ProductForm& form) {
-    return static_cast<int>(problem.inputs.size()) - 1 - static_cast<int>(weights_of(form));
+    return static_cast<int>(problem.inputs.size()) - static_cast<int>(first_bias(form));
 }
 
 bool is_last_half(const Problem& problem) { return problem.attributes.integer("gate") != 0; }
@@ -88,6 +91,13 @@ BodySteps gated_body(const char* activation, int biases) {
     return source;
 }
 
+/// sum + bias.
+BodySteps biased_body() {
+    BodySteps source{{DType::f32, DType::f32}, {}, {2}, {{"add", {0, 1}, DType::f32, 0}}};
+    source.steps = source.one;
+    return source;
+}
+
 /// The output tensor, or the whole product of which outputs hold some columns or the argmax.
 TensorDesc whole_of(const Problem& problem) {
     if (problem.definition == "linear_argmax") {
@@ -107,7 +117,8 @@ Refusal body_of(const Problem& problem, const ProductForm& form, BlockProgram& b
         const int biases = biases_in(problem, form) * (form.gating == Gating::half ? 2 : 1);
         return compile_block_program(gated_body(form.activation, biases), {out}, body);
     }
-    if (problem.definition == "matmul") {
+    if (form.has_low_rank && biases_in(problem, form) > 0) return compile_block_program(biased_body(), {out}, body);
+    if (problem.definition == "matmul" || form.has_low_rank) {
         body = identity_block_program(DType::f32);
         return {};
     }
@@ -131,6 +142,26 @@ Refusal refuse_weight(const TensorDesc& weight, const TensorDesc& x, const Tenso
         return by_halves ? "needs a weight [K, 2 N]" : "needs a weight [K, N]";
     if (by_halves && !(out.shape.back().is_constant() && out.shape.back().constant() % panel_width == 0))
         return "needs halves of a multiple of 32 columns";
+    return {};
+}
+
+/// The largest rank of an adapter: a row of x @ a stays in L1.
+constexpr std::int64_t most_low_rank = 512;
+
+/// Checks the narrow operands a [K, R] and b [R, N] of a low rank.
+Refusal refuse_low_rank(const Problem& problem) {
+    const TensorDesc &w = problem.inputs[1], &a = problem.inputs[2], &b = problem.inputs[3];
+    if (!problem.attributes.has("scale")) return "needs the attribute 'scale'";
+    if (a.dtype != DType::f32 || b.dtype != DType::f32) return "needs narrow operands of f32";
+    if (w.shape.size() != 2 || a.shape.size() != 2 || b.shape.size() != 2 || !(a.shape[0] == w.shape[0]) ||
+        !(b.shape[1] == w.shape[1]) || !(a.shape[1] == b.shape[0]))
+        return "needs narrow operands [K, R] and [R, N]";
+    const Dim& rank = a.shape[1];
+    if (!rank.is_constant() || rank.constant() < 1 || rank.constant() > most_low_rank ||
+        !provably_le(rank * 2, a.shape[0]))
+        return "needs a constant rank of 1 to 512 and to half of the depth";
+    if (!has_unit_stride(a, 0) && !has_unit_stride(a, 1)) return "needs contiguous rows or columns of a";
+    if (!has_unit_stride(b, 1)) return "needs contiguous rows of b";
     return {};
 }
 
@@ -217,8 +248,9 @@ Refusal accepts(const Problem& problem) {
     if (!same_leading_axes(x, out)) return "needs the leading axes of x in the output";
     if (!has_uniform_rows(x)) return "needs contiguous rows of x with one row stride";
     if (!has_uniform_rows(out)) return "needs contiguous rows of the output with one row stride";
-    const bool has_biases = is_gated || form->is_argmax;
-    for (std::size_t i = 1 + weights; has_biases && i < problem.inputs.size(); ++i)
+    if (Refusal no = form->has_low_rank ? refuse_low_rank(problem) : Refusal(); !no.empty()) return no;
+    const bool has_biases = is_gated || form->is_argmax || form->has_low_rank;
+    for (std::size_t i = first_bias(*form); has_biases && i < problem.inputs.size(); ++i)
         if (Refusal no = refuse_bias(problem.inputs[i], problem.inputs[1]); !no.empty()) return no;
     if (Refusal no = has_biases ? Refusal() : refuse_others(problem, out); !no.empty()) return no;
     BlockProgram body;
@@ -300,6 +332,10 @@ std::shared_ptr<const void> prepare(const Problem& problem, int, const Setting& 
     plan->by_columns = problem.attributes.has("columns");
     for (std::size_t i = 0; plan->by_columns && i < problem.outputs.size(); ++i)
         plan->first_column[i] = problem.attributes.dims("columns")[i].constant();
+    if (form.has_low_rank) {
+        plan->low_rank = problem.inputs[2].shape[1].constant();
+        plan->low_rank_scale = static_cast<float>(problem.attributes.number("scale"));
+    }
     plan->depth = setting["depth"];
     plan->ahead = handles_few_rows(operands) ? setting["ahead"] : default_ahead;
     plan->pending_sums = pending_sums(problem, form, setting);
@@ -326,6 +362,7 @@ Dim workspace(const Problem& problem, int threads, const Setting& setting) {
     if (form.is_argmax) return bytes + argmax_workspace_bytes(problem, threads);
     BlockProgram body;
     if (!body_of(problem, form, body).empty()) return 0;
+    if (form.has_low_rank) bytes = bytes + rows_of_x(problem) * (problem.inputs[2].shape[1] * 4);
     return bytes + Dim(body.bytes_per_member() * threads);
 }
 
@@ -369,6 +406,12 @@ Cost cost(const Problem& problem) {
         cost.flops = 2 * static_cast<double>(element_count(whole_of(problem).shape).constant()) * depth;
     cost.flops *= products_of_parts(problem, operands);
     if (problem.definition == "fused") cost.flops += epilogue_flops(problem, cost.efficiency);
+    if (form_of(problem)->has_low_rank) {
+        const double rows = static_cast<double>(rows_of_x(problem).constant());
+        const double narrow = static_cast<double>(
+            (element_count(problem.inputs[2].shape) + element_count(problem.inputs[3].shape)).constant());
+        cost.flops += 2 * rows * narrow;
+    }
     // Few rows convert every code.
     const bool has_few_rows = provably_le(rows_of_x(problem), Dim(PanelPlan::few_rows_of_codes));
     for (const TensorDesc& input : problem.inputs)
@@ -434,7 +477,7 @@ double error_of(const Problem& problem) {
 template <Operands operands>
 void add_quantized(std::vector<Kernel>& kernels, FeatureSet needs, Run run, const std::string& name) {
     for (const ProductForm& form : forms) {
-        if (form.is_argmax) continue;
+        if (form.is_argmax || form.has_low_rank) continue;
         Kernel made = kernel_of<operands>(form, needs, run, name, ".f32@1");
         made.accepts = [](const Problem& problem) -> Refusal {
             if (Refusal no = accepts(problem); !no.empty()) return no;
@@ -458,7 +501,7 @@ template <Operands operands>
 void add_in_parts(std::vector<Kernel>& kernels, FeatureSet needs, Run run, const std::string& name) {
     constexpr bool is_exact = parts_in(operands) == 3;
     for (const ProductForm& form : forms) {
-        if (form.is_argmax && !is_exact) continue;
+        if ((form.is_argmax || form.has_low_rank) && !is_exact) continue;
         Kernel made = kernel_of<operands>(form, needs, run, name, ".f32@1");
         made.accepts = [](const Problem& problem) -> Refusal {
             if (Refusal no = accepts(problem); !no.empty()) return no;

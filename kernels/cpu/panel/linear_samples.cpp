@@ -33,6 +33,29 @@ std::vector<std::string> argmax_samples(bool is_biased) {
             sample("f32[2,3,1]", "f32[1,64]@panel32!", " f32[64]!", "i32[2,3,1]:(1,2,1)")};
 }
 
+// Coverage: a with contiguous columns and rows, ranks around a vector, columns that end within one, strided rows of b;
+// first depths that codes have.
+std::vector<std::string> low_rank_samples(bool is_biased) {
+    const auto sample = [&](const char* scale, const char* x, const char* operands, const char* bias, const char* out) {
+        return std::string("linear_low_rank scale=") + scale + " | " + x + ' ' + operands + (is_biased ? bias : "") +
+               " -> " + out;
+    };
+    return {sample("2", "f32[T,64]", "f32[64,100]@panel32! f32[64,8]:(1,64) f32[8,100]", " f32[100]!",
+                   "f32[T,100] where T in 0..400"),
+            sample("1", "f32[T,96]:(300,1)", "f32[96,1600]@panel32! f32[96,33] f32[33,1600]:(1610,1)", " f32[1600]!",
+                   "f32[T,1600]:(1700,1) where T in 1..20"),
+            sample("-0.5", "f32[B,1,32]", "f32[32,7]@panel32! f32[32,1]:(1,40) f32[1,7]", " f32[7]!",
+                   "f32[B,1,7] where B in 1..9"),
+            sample("1", "f32[T,1056]", "f32[1056,130]@panel32! f32[1056,17] f32[17,130]", " f32[130]!",
+                   "f32[T,130] where T in 1..200"),
+            sample("3", "f32[2,3,64]", "f32[64,64]@panel32! f32[64,32]:(1,64) f32[32,64]", " f32[64]!", "f32[2,3,64]"),
+            sample("2", "f32[T,71]", "f32[71,33]@panel32! f32[71,16]:(1,71) f32[16,33]", " f32[33]!",
+                   "f32[T,33] where T in 0..13"),
+            sample("1", "f32[T,1030]", "f32[1030,40]@panel32! f32[1030,65] f32[65,40]", " f32[40]!",
+                   "f32[T,40] where T in 1..14"),
+            sample("1", "f32[2,3,2]", "f32[2,64]@panel32! f32[2,1] f32[1,64]", " f32[64]!", "f32[2,3,64]")};
+}
+
 /// The depth of the products of a sample.
 std::int64_t depth_of(std::string_view sample) {
     const std::size_t end = sample.find(']', sample.find(" | ")), begin = sample.rfind(',', end) + 1;
@@ -44,6 +67,7 @@ std::int64_t depth_of(std::string_view sample) {
 }  // namespace
 
 std::vector<std::string> samples_of(const ProductForm& form, int biases) {
+    if (form.has_low_rank) return low_rank_samples(biases > 0);
     if (form.gating == Gating::half) return samples_by_halves(form, biases > 0);
     if (form.is_argmax) return argmax_samples(biases > 0);
     const auto sample = [&](const char* x, const std::string& w, const std::string& columns, const char* out) {

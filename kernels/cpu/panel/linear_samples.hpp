@@ -18,6 +18,7 @@ struct ProductForm {
     int max_biases;
     Gating gating;
     bool is_argmax = false;
+    bool has_low_rank = false;  ///< the product of two narrow operands, which follow the weight, is added
 };
 
 /// Samples of a form other than `fused`, with weights of f32 in panels. Of none more than 400 rows.

@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/matmul_operands.hpp"
 #include "kernels/cpu/panel/guided_schedule.hpp"
+#include "kernels/cpu/panel/low_rank.hpp"
 #include "kernels/cpu/panel/tile.hpp"
 #include "kernels/cpu/simd/elementwise/tile_epilogue.hpp"
 #include "kernels/cpu/simd/reduction/product_argmax.hpp"
@@ -51,6 +52,7 @@ struct PanelProduct {
     BlockSums* sums;  // of this member: partial sums that await further parts
     float* widened;   // of this member: a part of a panel of codes
     typename ConvertedRows<Weight>::type* converted;
+    LowRank low_rank;  // of an adapter; rank 0: none
 
     /// A panel of w, and the corresponding panel of v.
     const Weight* panel(std::int64_t i) const { return panels + i * depth * panel_row<Weight>; }
@@ -74,6 +76,7 @@ void finish(const PanelProduct<Weight>& product, std::int64_t row, int height, s
             float* gated) noexcept {
     const OutputTile part = part_of(product, row, height, panel);
     if (product.largest != nullptr) return product.largest->accumulate(part, sums);
+    if (product.low_rank.rank > 0) product.low_rank.add_to(sums, part);
     void* const blocks[] = {sums, gated};
     product.body->run(part, blocks);
 }
@@ -224,7 +227,8 @@ void run_block(const PanelProduct<Weight>& product, UniformRows block, std::int6
 inline BodyInputs body_inputs(const Args& args, const PanelPlan& plan) noexcept {
     BodyInputs inputs{};
     const bool by_halves = plan.gate == Gate::first_half || plan.gate == Gate::last_half;
-    const int sums = plan.gate == Gate::none ? 1 : 2, weights = plan.gate == Gate::weight ? 2 : 1;
+    const int sums = plan.gate == Gate::none ? 1 : 2;
+    const int weights = plan.gate == Gate::weight ? 2 : plan.low_rank > 0 ? 3 : 1;
     for (int i = 0; i < plan.body.input_count - sums; ++i) {
         inputs.list[i] = args.inputs[1 + weights + (by_halves ? 0 : i)];
         const bool is_other_half = by_halves && (i == 1) != (plan.gate == Gate::last_half);
@@ -333,6 +337,10 @@ void run_product(const Args& args, const PanelPlan& plan, typename ConvertedRows
     for (int i = 0; plan.by_columns && i < plan.body.output_count; ++i)
         body.holds(i, plan.first_column[i], args.outputs[i].rank - leading);
     product.body = &body;
+    if (plan.low_rank > 0) {
+        std::byte* const behind = workspace + plan.body.bytes_per_member() * team.size();
+        product.low_rank = low_rank_of(args, plan, reinterpret_cast<float*>(behind), team);
+    }
     run_panels(product, team);
 }
 

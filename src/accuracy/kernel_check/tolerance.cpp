@@ -21,6 +21,7 @@ bool is_product(const std::string& name) { return name == "matmul" || name.start
 bool is_sum(const std::string& name) { return name == "sum" || name == "mean"; }
 
 bool has_two_weights(const std::string& name) { return name == "linear_swiglu" || name.starts_with("linear_geglu"); }
+bool has_low_rank(const std::string& name) { return name == "linear_low_rank"; }
 bool is_gated_by_half(const std::string& name) { return name.starts_with("linear_halves_"); }
 
 // The product of these operands: x, a weight, and a bias if there is one.
@@ -63,6 +64,12 @@ std::vector<double> term_sums(const Problem& problem, std::span<const Definition
         }
         return sums;
     }
+    if (has_low_rank(problem.definition)) {
+        std::vector<double> sums = product_of(problem, definitions, inputs, {0, 1, 4});
+        const std::vector<double> all = evaluate_definition(problem, definitions, std::move(inputs)).outputs.at(0).data;
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += std::fabs(all[i] - sums[i]);  // the scale has a sign
+        return sums;
+    }
     if (problem.definition.starts_with("linear")) return product_of(problem, definitions, inputs, {0, 1, 2});
     return evaluate_definition(problem, definitions, std::move(inputs)).outputs.at(0).data;
 }
@@ -99,6 +106,8 @@ std::vector<double> propagated_errors(const Problem& problem, std::span<const De
 double finite(double x) { return std::isfinite(x) ? std::fabs(x) : 0; }
 
 double term_count(const Problem& problem) {
+    if (has_low_rank(problem.definition))  // rounded twice: over the depth, and over the rank
+        return static_cast<double>((problem.inputs[0].shape.back() + problem.inputs[2].shape.back()).constant());
     if (is_product(problem.definition)) return static_cast<double>(problem.inputs[0].shape.back().constant());
     const double in = static_cast<double>(element_count(problem.inputs[0].shape).constant());
     return in / std::max(1.0, static_cast<double>(element_count(problem.outputs[0].shape).constant()));

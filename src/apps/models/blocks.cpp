@@ -30,18 +30,42 @@ const Activation* find(std::string_view name) noexcept {
 
 }  // namespace
 
+const WeightSpec* WeightTable::find(const std::string& name) const {
+    const auto it = std::ranges::find(specs_, name, &WeightSpec::name);
+    return it == specs_.end() ? nullptr : &*it;
+}
+
+const WeightSpec& WeightTable::at(const std::string& name) const {
+    if (const WeightSpec* spec = find(name)) return *spec;
+    throw Error(ErrorKind::argument, "weights", "the list has no " + name);
+}
+
+Tensor WeightTable::project(const Tensor& x, const std::string& module, MatrixOrder order) const {
+    const WeightSpec& spec = at(module + ".weight");
+    const Tensor stored = (*this)(spec.name), w = order == MatrixOrder::in_out ? stored : transpose(stored, {1, 0});
+    const std::string bias = module + ".bias";
+    const bool has_bias = find(bias) != nullptr;
+    if (const auto changed = adapters_.changed_product(x, w, module, spec, order))
+        return has_bias ? *changed + (*this)(bias) : *changed;
+    return has_bias ? linear(x, w, (*this)(bias)) : linear(x, w);
+}
+
+Tensor WeightTable::product(const Tensor& x, const std::string& module, const std::string& weight) const {
+    const Tensor w = transpose((*this)(weight), {1, 0});
+    const auto changed = adapters_.changed_product(x, w, module, at(weight), MatrixOrder::out_in);
+    return changed ? *changed : linear(x, w);
+}
+
 Tensor WeightTable::operator()(const std::string& name) const {
     if (const auto known = made_.find(name); known != made_.end()) return known->second;
-    const auto it =
-        std::find_if(specs_.begin(), specs_.end(), [&](const WeightSpec& spec) { return spec.name == name; });
-    if (it == specs_.end()) throw Error(ErrorKind::argument, "weights", "the list has no " + name);
+    const WeightSpec& spec = at(name);
     const auto shape_of = [](const std::vector<std::int64_t>& sizes) { return Shape(sizes.begin(), sizes.end()); };
-    Shape shape = shape_of(it->shape);
-    if (it->is_transposed) std::reverse(shape.begin(), shape.end());
-    const Tensor stored = it->block_type.empty()
-                              ? cast(graph_.weight(name, it->dtype, shape), DType::f32)
-                              : dequantize(graph_.weight(name, DType::u8, shape_of(it->block_shape)), it->block_type);
-    return made_[name] = it->is_transposed ? transpose(stored, {1, 0}) : stored;
+    Shape shape = shape_of(spec.shape);
+    if (spec.is_transposed) std::reverse(shape.begin(), shape.end());
+    const Tensor stored = spec.block_type.empty()
+                              ? cast(graph_.weight(name, spec.dtype, shape), DType::f32)
+                              : dequantize(graph_.weight(name, DType::u8, shape_of(spec.block_shape)), spec.block_type);
+    return made_[name] = spec.is_transposed ? transpose(stored, {1, 0}) : stored;
 }
 
 void check_sizes(std::string_view model, std::initializer_list<std::pair<const char*, std::int64_t>> sizes) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apps/models/adapter_bank.hpp"
 #include "cairn/composites.hpp"
 #include "cairn/models/checkpoint.hpp"
 
@@ -13,16 +14,26 @@
 /// name.
 namespace cairn::inline v0::models {
 
-/// Creates each weight once, in its storage dtype, and returns it as f32.
+/// Creates each weight once, in its storage dtype, and returns it as f32; projections are changed by adapters.
 class WeightTable {
 public:
-    WeightTable(Graph& graph, const std::vector<WeightSpec>& specs) : graph_(graph), specs_(specs) {}
+    /// All arguments must outlive it.
+    WeightTable(Graph& graph, const std::vector<WeightSpec>& specs, AdapterBank& adapters)
+        : graph_(graph), specs_(specs), adapters_(adapters) {}
     /// Throws Error(argument) for a name that is not in the list.
     Tensor operator()(const std::string& name) const;
+    /// x @ w + b, with the weight and, if the list has it, the bias of a module.
+    Tensor project(const Tensor& x, const std::string& module, MatrixOrder order = MatrixOrder::out_in) const;
+    /// x @ w, with a weight [N, K] that may belong to another module.
+    Tensor product(const Tensor& x, const std::string& module, const std::string& weight) const;
 
 private:
+    const WeightSpec* find(const std::string& name) const;
+    const WeightSpec& at(const std::string& name) const;
+
     Graph& graph_;
     const std::vector<WeightSpec>& specs_;
+    AdapterBank& adapters_;
     mutable std::map<std::string, Tensor> made_;  // models may share weights between layers
 };
 

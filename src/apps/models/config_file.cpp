@@ -101,6 +101,29 @@ std::string ConfigFile::text(std::string_view key, std::string_view default_valu
     return value->get<std::string>();
 }
 
+bool ConfigFile::is_text(std::string_view key) const {
+    const json* value = entry(key);
+    return value != nullptr && value->is_string();
+}
+
+bool ConfigFile::is_asked_for(std::string_view key) const {
+    const json* value = entry(key);
+    return value != nullptr && *value != false && !(value->is_structured() && value->empty());
+}
+
+std::vector<std::pair<std::string, double>> ConfigFile::numbers(std::string_view key) const {
+    const json* value = entry(key);
+    std::vector<std::pair<std::string, double>> all;
+    if (value == nullptr) return all;
+    if (!value->is_object()) fail("entry \"" + std::string(key) + "\" must be an object, got " + value->dump());
+    for (const auto& [name, number] : value->items()) {
+        if (!number.is_number() || !(number.get<double>() >= 0))
+            fail("entry \"" + std::string(key) + "\" must have numbers of at least 0, got " + number.dump());
+        all.emplace_back(name, number.get<double>());
+    }
+    return all;
+}
+
 std::optional<ConfigFile> ConfigFile::part(const char* key) const {
     const json* value = entry(key);
     if (value == nullptr) return std::nullopt;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 /// The config.json of a Hugging Face folder. Each entry is checked when it is read.
@@ -43,6 +44,13 @@ public:
     double number(std::string_view key, double default_value) const;
     bool flag(std::string_view key, bool default_value) const;
     std::string text(std::string_view key, std::string_view default_value) const;
+    /// True if the entry is there and not null; is_text: and is a string.
+    bool has(std::string_view key) const { return entry(key) != nullptr; }
+    bool is_text(std::string_view key) const;
+    /// True unless the entry is absent, null, false or empty.
+    bool is_asked_for(std::string_view key) const;
+    /// An object of numbers that are not negative; empty if the entry is absent or null.
+    std::vector<std::pair<std::string, double>> numbers(std::string_view key) const;
     /// An object in the file, whose entries are read as those of a file; nothing if the entry is absent or null.
     std::optional<ConfigFile> part(const char* key) const;
     /// A list of strings; empty if the entry is absent.

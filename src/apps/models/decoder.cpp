@@ -1,5 +1,6 @@
 #include "cairn/models/decoder.hpp"
 
+#include "apps/models/adapter_bank.hpp"
 #include "cairn/error.hpp"
 
 #include <utility>
@@ -7,12 +8,16 @@
 namespace cairn::inline v0::models {
 
 Decoder::Decoder(std::string model, std::int64_t vocabulary, std::int64_t capacity, const DecoderOptions& options,
-                 CompiledGraph compiled)
+                 CompiledGraph compiled, std::shared_ptr<AdapterBank> adapters)
     : model_(std::move(model)),
       vocabulary_(vocabulary),
       options_(options),
       compiled_(std::move(compiled)),
-      capacity_(capacity) {}
+      capacity_(capacity),
+      adapters_(std::move(adapters)) {
+    if (adapters_ == nullptr) adapters_ = std::make_shared<AdapterBank>(ModuleNames{model_, {}, {}}, AdapterOptions());
+    adapters_->set_inputs(compiled_);
+}
 
 void Decoder::refuse(const std::string& what) const { throw Error(ErrorKind::argument, model_, what); }
 
@@ -38,6 +43,7 @@ std::span<const float> Decoder::run(std::span<const std::int32_t> ids, std::int6
     const std::int64_t count = static_cast<std::int64_t>(ids.size()) / rows;
     if (count == 0) refuse("there are no tokens");
     check(ids, count);
+    adapters_->before_run(compiled_, rows);
     compiled_.set("ids", ids.data(), {rows, count});
     compiled_.run(run_options);
     length_ += count;
@@ -88,6 +94,7 @@ std::vector<std::int32_t> Decoder::generate(std::span<const std::int32_t> ids, s
 /// Runs that choose tokens, each of which reads the one that the run before has chosen.
 void Decoder::submit(std::span<const std::int32_t> ids, std::int64_t count) {
     static constexpr std::int32_t chosen_before = -1;
+    adapters_->before_run(compiled_, 1);
     RunOptions options = run_options;
     options.wait = false;
     for (std::int64_t run = 0; run < count; ++run) {
@@ -105,6 +112,14 @@ void Decoder::rewind(std::int64_t length) {
     if (options_.greedy) compiled_.rewind("written", 1), written_ = 0;
 }
 
-Decoder Decoder::instance() const { return {model_, vocabulary_, capacity_, options_, compiled_.instance()}; }
+void Decoder::set_adapter(std::string_view name) { adapters_->set(compiled_, name); }
+void Decoder::set_adapters(std::span<const std::string> names) { adapters_->set(compiled_, names); }
+void Decoder::add_adapter(const NamedAdapter& adapter) { adapters_->add(adapter); }
+std::vector<std::string> Decoder::adapter_names() const { return adapters_->names(); }
+std::optional<double> Decoder::merge_rounding() const { return adapters_->rounding(); }
+
+Decoder Decoder::instance() const {
+    return {model_, vocabulary_, capacity_, options_, compiled_.instance(), std::make_shared<AdapterBank>(*adapters_)};
+}
 
 }  // namespace cairn::inline v0::models

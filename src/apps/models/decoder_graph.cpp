@@ -66,8 +66,9 @@ Graph DecoderGraph::finished(const Tensor& logits) {
 }
 
 CompiledGraph compile_decoder(const Graph& graph, const Context& context, const DecoderOptions& options,
-                              CompileOptions compile_options) {
+                              const AdapterBank& adapters, CompileOptions compile_options) {
     if (compile_options.splits.empty()) compile_options.splits = {{"T", {1, 12}}};
+    compile_options.splits = adapters.with_splits(std::move(compile_options.splits));
     // A result in the host's memory would have to be waited for.
     if (options.greedy)
         if (const std::vector<DeviceRates>& devices = context.kernels().devices; !devices.empty())

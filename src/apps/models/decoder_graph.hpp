@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apps/models/adapter_bank.hpp"
 #include "cairn/composites.hpp"
 #include "cairn/models/decoder.hpp"
 
@@ -36,10 +37,10 @@ private:
     std::optional<State> text_;
 };
 
-/// Compiles a decoder's graph. Splits T into 1, 2..12 and 13.. if the options have no splits; with `greedy` the chosen
-/// token stays on the device.
+/// Compiles a decoder's graph. Splits T into 1, 2..12 and 13.. if the options have no splits, and the runs with
+/// adapters from those without; with `greedy` the chosen token stays on the device.
 CompiledGraph compile_decoder(const Graph& graph, const Context& context, const DecoderOptions& options,
-                              CompileOptions compile_options);
+                              const AdapterBank& adapters, CompileOptions compile_options);
 
 /// The length of the cache: DecoderOptions::capacity, or `positions` by default.
 std::int64_t capacity_of(std::int64_t positions, const DecoderOptions& options);

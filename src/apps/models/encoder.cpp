@@ -31,27 +31,47 @@ void append(std::vector<std::int32_t>& all, const std::vector<std::int32_t>& row
     all.insert(all.end(), row.begin(), row.end());
 }
 
+CompiledGraph compile_encoder(const Graph& graph, const Context& context, const AdapterBank& adapters,
+                              CompileOptions options) {
+    options.splits = adapters.with_splits(std::move(options.splits));
+    return compile(graph, context, options);
+}
+
 }  // namespace
 
-Encoder::Encoder(EncoderConfig config, std::int64_t max_batch, CompiledGraph compiled)
-    : config_(std::move(config)), max_batch_(max_batch), compiled_(std::move(compiled)) {}
+Encoder::Encoder(EncoderConfig config, std::int64_t max_batch, CompiledGraph compiled,
+                 std::shared_ptr<AdapterBank> adapters)
+    : config_(std::move(config)),
+      max_batch_(max_batch),
+      compiled_(std::move(compiled)),
+      adapters_(std::move(adapters)) {
+    adapters_->set_inputs(compiled_);
+}
 
 Encoder::Encoder(const EncoderConfig& config, const std::vector<WeightSpec>& weights, const WeightSource& source,
-                 const Context& context, std::int64_t max_batch, const CompileOptions& compile_options)
-    : Encoder(config, max_batch, compile(encoder_graph(config, weights, max_batch), context, compile_options)) {
-    compiled_.bind(source, compile_options.progress, compile_options.stop);
-}
+                 const Context& context, std::int64_t max_batch, const CompileOptions& compile_options,
+                 const AdapterOptions& options)
+    : Encoder([&] {
+          auto adapters = std::make_shared<AdapterBank>(encoder_modules(config.type), options);
+          CompiledGraph compiled = compile_encoder(encoder_graph(config, weights, max_batch, *adapters), context,
+                                                   *adapters, compile_options);
+          compiled.bind(adapters->merged(source, weights), compile_options.progress, compile_options.stop);
+          return Encoder(config, max_batch, std::move(compiled), std::move(adapters));
+      }()) {}
 
 Encoder Encoder::load(const std::filesystem::path& path, const Context& context, const EncoderOptions& options,
                       CompileOptions compile_options, const std::filesystem::path& cache_folder) {
     const ModelFile file(path);
     const EncoderConfig config = with_options(file.config<EncoderConfig>(), options);
-    return {config, options.max_batch,
-            load_compiled(file, encoder_weights(config), std::string(EncoderNames::of(config.type).prefix),
-                          encoder_gguf_names(config.type), std::move(compile_options), cache_folder,
-                          [&](const std::vector<WeightSpec>& weights, const CompileOptions& how) {
-                              return compile(encoder_graph(config, weights, options.max_batch), context, how);
-                          })};
+    auto adapters = std::make_shared<AdapterBank>(encoder_modules(config.type), options.adapters);
+    CompiledGraph compiled =
+        load_compiled(file, encoder_weights(config), std::string(EncoderNames::of(config.type).prefix),
+                      encoder_gguf_names(config.type), std::move(compile_options), cache_folder, *adapters,
+                      [&](const std::vector<WeightSpec>& weights, const CompileOptions& how) {
+                          return compile_encoder(encoder_graph(config, weights, options.max_batch, *adapters), context,
+                                                 *adapters, how);
+                      });
+    return {config, options.max_batch, std::move(compiled), std::move(adapters)};
 }
 
 std::span<const float> Encoder::forward(std::span<const std::int32_t> ids) {
@@ -105,9 +125,16 @@ std::span<const float> Encoder::forward(std::span<const std::vector<std::int32_t
         types_.resize(ids_.size());
         compiled_.set("types", types_.data(), shape);
     }
+    adapters_->before_run(compiled_, count);
     compiled_.run(run_options);
     return compiled_.output(output_name(config_.head)).as<float>();
 }
+
+void Encoder::set_adapter(std::string_view name) { adapters_->set(compiled_, name); }
+void Encoder::set_adapters(std::span<const std::string> names) { adapters_->set(compiled_, names); }
+void Encoder::add_adapter(const NamedAdapter& adapter) { adapters_->add(adapter); }
+std::vector<std::string> Encoder::adapter_names() const { return adapters_->names(); }
+std::optional<double> Encoder::merge_rounding() const { return adapters_->rounding(); }
 
 std::vector<std::int32_t> token_types(std::span<const std::int32_t> ids, std::int32_t separator) {
     std::vector<std::int32_t> types(ids.size(), 1);

@@ -8,15 +8,17 @@ namespace {
 class EncoderBuilder {
 public:
     EncoderBuilder(const EncoderConfig& config, const std::vector<WeightSpec>& weights, std::int64_t max_batch,
-                   Graph& graph)
+                   Graph& graph, AdapterBank& adapters)
         : config_(config),
           names_(EncoderNames::of(config.type)),
           graph_(graph),
-          weight_(graph, weights),
+          weight_(graph, weights, adapters),
           batch_(graph.symbol("B", 1, max_batch)),
           length_(graph.symbol("S", 1, config.longest())),
           ids_(graph.input("ids", DType::i32, {batch_, length_})),
-          mask_(graph.input("mask", DType::boolean, {batch_, length_})) {}
+          mask_(graph.input("mask", DType::boolean, {batch_, length_})) {
+        adapters.begin(graph, batch_);
+    }
 
     void build() {
         Tensor x = embeddings();
@@ -29,10 +31,7 @@ public:
     }
 
 private:
-    /// A projection with a weight stored [out, in].
-    Tensor project(const Tensor& x, const std::string& name) const {
-        return linear(x, transpose(weight_(name + ".weight"), {1, 0}), weight_(name + ".bias"));
-    }
+    Tensor project(const Tensor& x, const std::string& module) const { return weight_.project(x, module); }
 
     Tensor norm(const Tensor& x, const std::string& name) const {
         return layer_norm(x, weight_(name + ".weight"), weight_(name + ".bias"), config_.layer_norm_epsilon);
@@ -103,8 +102,10 @@ private:
         const std::string activation = config_.type == EncoderType::roberta ? "gelu" : config_.activation;
         const Tensor x =
             norm(activate(activation, project(hidden, std::string(names_.hidden))), std::string(names_.hidden_norm));
-        const Tensor rows = config_.tied ? words() : weight_(std::string(names_.decoder) + ".weight");
-        return linear(x, transpose(rows, {1, 0}), weight_(names_.bias_of_decoder(config_)));
+        const std::string decoder(names_.decoder);
+        const std::string rows =
+            config_.tied ? names_.under_prefix("embeddings.word_embeddings.weight") : decoder + ".weight";
+        return weight_.product(x, decoder, rows) + weight_(names_.bias_of_decoder(config_));
     }
 
     Tensor head(const Tensor& hidden) const {
@@ -182,12 +183,25 @@ void check(const EncoderConfig& config) {
     }
 }
 
-Graph encoder_graph(const EncoderConfig& config, const std::vector<WeightSpec>& weights, std::int64_t max_batch) {
+ModuleNames encoder_modules(EncoderType type) {
+    return {std::string(name_of(type)), std::string(EncoderNames::of(type).prefix),
+            [type](bool) { return encoder_gguf_names(type); }};
+}
+
+Graph encoder_graph(const EncoderConfig& config, const std::vector<WeightSpec>& weights, std::int64_t max_batch,
+                    AdapterBank& adapters) {
     check(config);
     if (max_batch < 1) throw Error(ErrorKind::argument, name_of(config.type), "max_batch must be at least 1");
     Graph graph{std::string(name_of(config.type))};
-    EncoderBuilder(config, weights, max_batch, graph).build();
+    EncoderBuilder(config, weights, max_batch, graph, adapters).build();
+    adapters.end(weights);
     return graph;
+}
+
+Graph encoder_graph(const EncoderConfig& config, const std::vector<WeightSpec>& weights, std::int64_t max_batch,
+                    const AdapterOptions& options) {
+    AdapterBank adapters(encoder_modules(config.type), options);
+    return encoder_graph(config, weights, max_batch, adapters);
 }
 
 }  // namespace cairn::inline v0::models

@@ -1,3 +1,5 @@
+#include "apps/models/gguf_names.hpp"
+
 #include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
 
@@ -96,18 +98,8 @@ std::optional<std::string> layer_in(std::string_view name, std::string_view patt
     return is_number ? std::optional(std::string(number)) : std::nullopt;
 }
 
-struct Found {
-    const GgufName* row;
-    std::string stored;
-};
-
-Found find(const std::string& name, std::span<const GgufName> names) {
-    for (const GgufName& row : names)
-        if (const auto layer = layer_in(name, row.name)) {
-            std::string stored(row.stored);
-            if (const std::size_t at = stored.find('#'); at != stored.npos) stored.replace(at, 1, *layer);
-            return {&row, std::move(stored)};
-        }
+StoredName find(const std::string& name, std::span<const GgufName> names) {
+    if (auto found = stored_name(name, names)) return *std::move(found);
     throw Error(ErrorKind::argument, "weights", "there is no name for " + name + " in GGUF files");
 }
 
@@ -137,6 +129,16 @@ std::string shape_text(std::vector<std::int64_t> sizes, bool is_reversed) {
 }
 
 }  // namespace
+
+std::optional<StoredName> stored_name(const std::string& name, std::span<const GgufName> names) {
+    for (const GgufName& row : names)
+        if (const auto layer = layer_in(name, row.name)) {
+            std::string stored(row.stored);
+            if (const std::size_t at = stored.find('#'); at != stored.npos) stored.replace(at, 1, *layer);
+            return StoredName{&row, std::move(stored)};
+        }
+    return std::nullopt;
+}
 
 std::span<const GgufName> gpt2_gguf_names() { return gpt2_names; }
 std::span<const GgufName> encoder_gguf_names(EncoderType type) {

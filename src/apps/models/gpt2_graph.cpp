@@ -1,6 +1,7 @@
 #include "apps/models/blocks.hpp"
 #include "apps/models/config_file.hpp"
 #include "apps/models/decoder_graph.hpp"
+#include "apps/models/gpt2_modules.hpp"
 #include "cairn/models/gpt2.hpp"
 
 #include <cmath>
@@ -19,7 +20,7 @@ Tensor named(const Tensor& value, std::int64_t layer, const std::string& what) {
 Tensor self_attention(DecoderGraph& decoder, const Tensor& x, std::int64_t layer, const Gpt2Config& config,
                       const WeightTable& weight) {
     const std::string name = block_prefix(layer) + "attn.";
-    const Tensor qkv = named(linear(x, weight(name + "c_attn.weight"), weight(name + "c_attn.bias")), layer, "qkv");
+    const Tensor qkv = named(weight.project(x, name + "c_attn", MatrixOrder::in_out), layer, "qkv");
     const auto part = [&](std::int64_t i) {
         return split_heads(slice(qkv, -1, i * config.width, (i + 1) * config.width), config.heads);
     };
@@ -28,8 +29,7 @@ Tensor self_attention(DecoderGraph& decoder, const Tensor& x, std::int64_t layer
     options.scale = (config.scale_attention ? 1 / std::sqrt(head_width) : 1) /
                     (config.scale_by_layer ? static_cast<double>(layer + 1) : 1);
     const Tensor seen = decoder.attend(layer, part(0), part(1), part(2), options);
-    return linear(merge_heads(named(seen, layer, "attention")), weight(name + "c_proj.weight"),
-                  weight(name + "c_proj.bias"));
+    return weight.project(merge_heads(named(seen, layer, "attention")), name + "c_proj", MatrixOrder::in_out);
 }
 
 /// A config filled in by the caller may contain anything.
@@ -75,10 +75,12 @@ std::vector<WeightSpec> gpt2_weights(const Gpt2Config& config) {
     return weights;
 }
 
-Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const DecoderOptions& options) {
+Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const DecoderOptions& options,
+                 AdapterBank& adapters) {
     check(config);
     DecoderGraph decoder("gpt2", config.positions, options);
-    const WeightTable weight(decoder.graph(), weights);
+    adapters.begin(decoder.graph(), decoder.ids().dim(0));
+    const WeightTable weight(decoder.graph(), weights, adapters);
     const Tensor table = weight("transformer.wte.weight");
     Tensor x = name(embedding(table, decoder.ids()) + embedding(weight("transformer.wpe.weight"), decoder.positions()),
                     "embeddings");
@@ -89,15 +91,20 @@ Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weight
         const std::string prefix = block_prefix(layer);
         x = named(x + self_attention(decoder, norm(x, prefix + "ln_1"), layer, config, weight), layer,
                   "attention residual");
-        const Tensor h = activate(
-            config.activation,
-            linear(norm(x, prefix + "ln_2"), weight(prefix + "mlp.c_fc.weight"), weight(prefix + "mlp.c_fc.bias")));
-        x = x + linear(named(h, layer, "feed-forward hidden"), weight(prefix + "mlp.c_proj.weight"),
-                       weight(prefix + "mlp.c_proj.bias"));
+        const Tensor h = activate(config.activation,
+                                  weight.project(norm(x, prefix + "ln_2"), prefix + "mlp.c_fc", MatrixOrder::in_out));
+        x = x + weight.project(named(h, layer, "feed-forward hidden"), prefix + "mlp.c_proj", MatrixOrder::in_out);
         x = named(x, layer, "feed-forward residual");
     }
     x = norm(decoder.with_logits(x), "transformer.ln_f");
-    return decoder.finished(linear(x, transpose(config.tied ? table : weight("lm_head.weight"), {1, 0})));
+    const Tensor logits = weight.product(x, "lm_head", config.tied ? "transformer.wte.weight" : "lm_head.weight");
+    adapters.end(weights);
+    return decoder.finished(logits);
+}
+
+Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weights, const DecoderOptions& options) {
+    AdapterBank adapters(gpt2_modules(), options.adapters);
+    return gpt2_graph(config, weights, options, adapters);
 }
 
 Gpt2Config Gpt2Config::read(const std::filesystem::path& config_json) {

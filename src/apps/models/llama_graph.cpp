@@ -1,6 +1,7 @@
 #include "apps/models/blocks.hpp"
 #include "apps/models/decoder_graph.hpp"
 #include "apps/models/llama_check.hpp"
+#include "apps/models/llama_modules.hpp"
 
 #include <cmath>
 
@@ -21,29 +22,25 @@ std::vector<double> frequencies(double base, std::int64_t head_width, const std:
 
 class LlamaBuilder {
 public:
-    LlamaBuilder(const LlamaConfig& config, const std::vector<WeightSpec>& weights, DecoderGraph& decoder)
+    LlamaBuilder(const LlamaConfig& config, const std::vector<WeightSpec>& weights, DecoderGraph& decoder,
+                 AdapterBank& adapters)
         : config_(config),
           decoder_(decoder),
-          weight_(decoder.graph(), weights),
+          weight_(decoder.graph(), weights, adapters),
           all_(frequencies(config.rope_base, config.head_width, config.rope_factors)),
           local_(frequencies(config.local_rope_base, config.head_width, {})) {}
 
-    Graph build() {
+    Tensor logits() {
         const Tensor table = weight_("model.embed_tokens.weight");
         Tensor x = embedding(table, decoder_.ids());
         if (config_.embedding_scale != 1) x = x * config_.embedding_scale;
         x = name(x, "embeddings");
         for (std::int64_t layer = 0; layer < config_.layers; ++layer) x = decoder_layer(x, layer);
         x = norm(decoder_.with_logits(x), "model.norm");
-        return decoder_.finished(linear(x, transpose(config_.tied ? table : weight_("lm_head.weight"), {1, 0})));
+        return weight_.product(x, "lm_head", config_.tied ? "model.embed_tokens.weight" : "lm_head.weight");
     }
 
 private:
-    Tensor project(const Tensor& x, const std::string& name, bool has_bias) const {
-        const Tensor weight = transpose(weight_(name + ".weight"), {1, 0});
-        return has_bias ? linear(x, weight, weight_(name + ".bias")) : linear(x, weight);
-    }
-
     Tensor norm(const Tensor& x, const std::string& name) const {
         const Tensor weight = weight_(name + ".weight");
         return rms_norm(x, config_.norms_add_one ? weight + 1 : weight, config_.norm_epsilon);
@@ -51,7 +48,7 @@ private:
 
     /// Heads [B,heads,T,D] of a projection; with the norm and the rotation that queries and keys have.
     Tensor heads(const Tensor& x, const std::string& prefix, char part, std::int64_t count, bool is_local) const {
-        Tensor y = split_heads(project(x, prefix + part + "_proj", config_.has_qkv_bias), count);
+        Tensor y = split_heads(weight_.project(x, prefix + part + "_proj"), count);
         if (part == 'v') return y;
         if (config_.has_head_norms) y = norm(y, prefix + part + "_norm");
         const Tensor& positions = decoder_.positions();
@@ -68,13 +65,13 @@ private:
         const Tensor seen = decoder_.attend(layer, heads(x, prefix, 'q', config_.heads, is_local),
                                             heads(x, prefix, 'k', config_.key_heads, is_local),
                                             heads(x, prefix, 'v', config_.key_heads, is_local), options);
-        return project(merge_heads(name(seen, own + " attention")), prefix + "o_proj", config_.has_output_bias);
+        return weight_.project(merge_heads(name(seen, own + " attention")), prefix + "o_proj");
     }
 
     Tensor feed_forward(const Tensor& x, std::int64_t layer) const {
         const std::string prefix = layer_prefix(layer) + "mlp.";
         const auto projected = [&](const Tensor& value, const char* part) {
-            return project(value, prefix + part + "_proj", config_.has_inner_bias);
+            return weight_.project(value, prefix + part + "_proj");
         };
         const Tensor hidden = activate(config_.activation, projected(x, "gate")) * projected(x, "up");
         return projected(name(hidden, "layer " + std::to_string(layer) + " feed-forward hidden"), "down");
@@ -100,10 +97,19 @@ private:
 
 }  // namespace
 
-Graph llama_graph(const LlamaConfig& config, const std::vector<WeightSpec>& weights, const DecoderOptions& options) {
+Graph llama_graph(const LlamaConfig& config, const std::vector<WeightSpec>& weights, const DecoderOptions& options,
+                  AdapterBank& adapters) {
     check(config);
     DecoderGraph decoder("llama", config.positions, options);
-    return LlamaBuilder(config, weights, decoder).build();
+    adapters.begin(decoder.graph(), decoder.ids().dim(0));
+    const Tensor logits = LlamaBuilder(config, weights, decoder, adapters).logits();
+    adapters.end(weights);
+    return decoder.finished(logits);
+}
+
+Graph llama_graph(const LlamaConfig& config, const std::vector<WeightSpec>& weights, const DecoderOptions& options) {
+    AdapterBank adapters(llama_modules(config), options.adapters);
+    return llama_graph(config, weights, options, adapters);
 }
 
 }  // namespace cairn::inline v0::models

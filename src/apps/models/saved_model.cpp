@@ -6,7 +6,7 @@ namespace cairn::inline v0::models {
 
 CompiledGraph load_compiled(
     const ModelFile& file, std::vector<WeightSpec> weights, const std::string& prefix, std::span<const GgufName> names,
-    CompileOptions options, const std::filesystem::path& cache_folder,
+    CompileOptions options, const std::filesystem::path& cache_folder, AdapterBank& adapters,
     const std::function<CompiledGraph(const std::vector<WeightSpec>&, const CompileOptions&)>& compiled) {
     file.find(weights, prefix, names);
     if (!cache_folder.empty()) {
@@ -15,11 +15,12 @@ CompiledGraph load_compiled(
         if (options.cache_file.empty()) options.cache_file = cache_folder / "model.program";
     }
     CompiledGraph result = compiled(weights, options);
-    const WeightSource source = file.source(weights, prefix, names);
+    const WeightSource source = adapters.merged(file.source(weights, prefix, names), weights);
     if (cache_folder.empty())
         result.bind(source, options.progress, options.stop);
     else
-        result.bind(source, {cache_folder / "model.packed", file.fingerprint()}, options.progress, options.stop);
+        result.bind(source, {cache_folder / "model.packed", file.fingerprint() + adapters.fingerprint()},
+                    options.progress, options.stop);
     return result;
 }
 

@@ -33,6 +33,18 @@ Result add_zero(Rewriter& r, NodeId id) {
     return std::nullopt;
 }
 
+// A product of matrices that sums no terms is a zero of either sign.
+Result add_empty_product(Rewriter& r, NodeId id) {
+    for (const std::size_t empty : {std::size_t{1}, std::size_t{0}}) {
+        NodeId product = r.operand(id, empty);
+        while (r.is(product, Op::reshape)) product = r.operand(product, 0);
+        if (!r.is(product, Op::matmul) || !(r.node(r.operand(product, 0)).shape.back() == Dim(0))) continue;
+        const Shape shape = r.node(id).shape;
+        return r.broadcast_to(r.operand(id, 1 - empty), shape);
+    }
+    return std::nullopt;
+}
+
 // x - (-0) turns -0 into +0.
 Result sub_zero(Rewriter& r, NodeId id) {
     if (is_negative_zero(r, r.operand(id, 1)) && floats(r, id)) return std::nullopt;
@@ -148,6 +160,7 @@ using enum Rounding;
 // clang-format off
 constexpr std::array rows = {
     Rule{"add_zero", "x + 0 -> x", "integers; floats where the 0 is -0 or x is never -0", exact, Op::add, add_zero},
+    Rule{"add_empty_product", "x + a @ b -> x", "a has no columns; likewise a reshape of a @ b", exact, Op::add, add_empty_product},
     Rule{"sub_zero", "x - 0 -> x", "", exact, Op::sub, sub_zero},
     Rule{"zero_sub", "0 - x -> neg(x)", "integers; floats where the 0 is -0", exact, Op::sub, zero_sub},
     Rule{"sub_self", "x - x -> 0", "integers", exact, Op::sub, sub_self},

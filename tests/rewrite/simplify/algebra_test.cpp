@@ -35,6 +35,35 @@ output "y" %3
 %1 = exp %0 : f32[N,3]
 output "y" %1
 )"},
+    {"add_empty_product", R"(
+%0 = input "x" : f32[N,3]
+%1 = input "a" : f32[N,0]
+%2 = input "b" : f32[0,3]
+%3 = matmul %1, %2 : f32[N,3]
+%4 = add %0, %3 : f32[N,3]
+output "y" %4
+)",
+     R"(
+%0 = input "x" : f32[N,3]
+%1 = input "a" : f32[N,0]
+%2 = input "b" : f32[0,3]
+output "y" %0
+)"},
+    {"add_empty_product", R"(
+%0 = input "x" : f32[2,3]
+%1 = input "a" : f32[2,1,0]
+%2 = input "b" : f32[2,0,3]
+%3 = matmul %1, %2 : f32[2,1,3]
+%4 = reshape %3 shape=(2,3) : f32[2,3]
+%5 = add %4, %0 : f32[2,3]
+output "y" %5
+)",
+     R"(
+%0 = input "x" : f32[2,3]
+%1 = input "a" : f32[2,1,0]
+%2 = input "b" : f32[2,0,3]
+output "y" %0
+)"},
     {"sub_zero", R"(
 %0 = input "x" : f32[N,3]
 %1 = constant 0 : f32[]
