@@ -147,9 +147,9 @@ TEST(Pack, MoreSearchIsNeverWorse) {
 TEST(Pack, BudgetsEndTheSearchButNotBeforeAPlan) {
     std::mt19937 random(19);
     const PackingProblem problem = testing::random_problem(random, 40, 40, 2, 1000, 1);
-    packed(problem, {true, 0, 0, {}});
-    packed(problem, {true, 2000, 1, {}});
-    packed(problem, {true, 2000, 8'000'000, std::chrono::nanoseconds(1)});
+    packed(problem, {true, 0, 0, 0, {}});
+    packed(problem, {true, 2000, 1, 1, {}});
+    packed(problem, {true, 2000, 8'000'000, 12'000'000, std::chrono::nanoseconds(1)});
 }
 
 TEST(Pack, RefusesMalformedProblems) {
