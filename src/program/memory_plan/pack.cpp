@@ -38,9 +38,10 @@ Relation search(const PackingProblem& problem, const LiveIntervals& intervals, c
     search.portfolio();
     if (!search.has_plan()) return disjoint_relation(problem.buffers.size());
     if (!search.best_score().optimal) {
-        search.lower();
-        // With one sample local search hardly ever lowers what a search below ceilings has left.
-        if (problem.samples > 1 || options.steps == 0) search.improve();
+        // A plan lowered at one of several samples is seldom better at all of them: local search comes first there.
+        if (problem.samples == 1) search.lower();
+        search.improve();
+        if (problem.samples > 1) search.lower();
     }
     return transitive_reduction(search.best());
 }

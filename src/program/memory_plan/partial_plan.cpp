@@ -63,7 +63,7 @@ bool PartialPlan::start(std::int64_t ceiling) {
     std::fill(is_placed_.begin(), is_placed_.end(), char{0});
     stack_.clear();
     raised_.clear();
-    return live_.empty() || *std::max_element(live_.begin(), live_.end()) <= ceiling;
+    return live_.empty() ? ceiling >= 0 : *std::max_element(live_.begin(), live_.end()) <= ceiling;
 }
 
 bool PartialPlan::place(int buffer, const TickRange& range) {
