@@ -17,8 +17,8 @@ namespace {
 
 std::string text_of(const CompileOptions& options) {
     std::string text =
-        fmt::format("mode {} {} {} {}\n", static_cast<int>(options.mode), options.tune_seconds.value_or(-1),
-                    options.run_program_trials, options.seconds_per_kept_byte);
+        fmt::format("mode {} {} {} {} {}\n", static_cast<int>(options.mode), options.tune_seconds.value_or(-1),
+                    options.run_program_trials, options.seconds_per_kept_byte, options.memory_plan_steps);
     if (!options.lock.empty())
         text += to_string(digest(runtime::read_file(options.lock, "compile", "the lock"))) + '\n';
     for (const Split& split : options.splits) {

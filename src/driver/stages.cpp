@@ -158,6 +158,9 @@ void Stages::check_options() const {
         throw Error(ErrorKind::argument, "compile",
                     fmt::format("seconds_per_kept_byte must be finite and not below 0, got {}",
                                 options_.seconds_per_kept_byte));
+    if (options_.memory_plan_steps < 0)
+        throw Error(ErrorKind::argument, "compile",
+                    fmt::format("memory_plan_steps must not be below 0, got {}", options_.memory_plan_steps));
 }
 
 void Stages::check_graph() const {
@@ -415,6 +418,7 @@ void Stages::plan(program::Program& program, StageDriver& driver) const {
     program::PlanOptions plan_options;
     plan_options.in_place = driver.enabled("in_place");
     plan_options.reuse = driver.enabled("reuse");
+    plan_options.steps = options_.memory_plan_steps;
     plan_options.stop = options_.stop;
     const Context::Impl& impl = *context_.impl();
     program::plan_memory(

@@ -1,7 +1,6 @@
 #include "program/plan_memory.hpp"
 
 #include "program/memory_plan/live_intervals.hpp"
-#include "program/memory_plan/pack.hpp"
 #include "program/peak_memory.hpp"
 
 #include <algorithm>
@@ -126,6 +125,7 @@ void pack_storages(MemoryPlan& plan, const std::vector<std::vector<std::int64_t>
                    const PlanOptions& options) {
     memory_plan::Options plan_options;
     plan_options.reuse = options.reuse;
+    plan_options.steps = options.steps;
     plan_options.stop = options.stop;
     const memory_plan::PackingSolution solution = memory_plan::pack(planner_problem(plan, samples), plan_options);
     for (std::size_t s = 0; s < plan.storages.size(); ++s) plan.storages[s].below = solution.below[s];

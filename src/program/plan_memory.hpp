@@ -2,7 +2,7 @@
 
 #include "cairn/kernel.hpp"
 #include "graph/types/per_device.hpp"
-#include "program/memory_plan/packing_problem.hpp"
+#include "program/memory_plan/pack.hpp"
 #include "program/program.hpp"
 
 #include <algorithm>
@@ -16,10 +16,11 @@ namespace cairn::program {
 
 /// Options of plan_memory().
 struct PlanOptions {
-    bool in_place = true;       ///< let outputs reuse the storage of inputs whose live interval ends there
-    bool reuse = true;          ///< let storages share bytes; false: each has its own
-    int sample_limit = 8;       ///< maximum number of sample sizes
-    std::stop_token stop = {};  ///< ends the search for a better plan
+    bool in_place = true;  ///< let outputs reuse the storage of inputs whose live interval ends there
+    bool reuse = true;     ///< let storages share bytes; false: each has its own
+    int sample_limit = 8;  ///< maximum number of sample sizes
+    std::int64_t steps = memory_plan::Options().steps;  ///< of the search below ceilings
+    std::stop_token stop = {};                          ///< ends the search for a better plan
 };
 
 /// Alignment of storages in the arena, in bytes: a cache line, and the best alignment for vector kernels.

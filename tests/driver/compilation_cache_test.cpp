@@ -61,7 +61,7 @@ TEST_F(CompilationCacheTest, IsLoadedByTheNextCompile) {
 }
 
 TEST_F(CompilationCacheTest, IsLoadedOnlyForAnEqualKey) {
-    Wanted other[12];
+    Wanted other[13];
     other[1].width = 25;
     other[2].context.threads = 2;
     other[3].context.reference_only = true;
@@ -73,6 +73,7 @@ TEST_F(CompilationCacheTest, IsLoadedOnlyForAnEqualKey) {
     other[9].options.memory_limit = 1 << 20;
     other[10].options.seconds_per_kept_byte = 0;
     other[11].options.splits = {{"N", {3}, {1, 2}}};
+    other[12].options.memory_plan_steps = 0;
     for (std::size_t i = 1; i < std::size(other); ++i) {
         made(other[0]);
         EXPECT_FALSE(is_loaded(made(other[i]))) << i;

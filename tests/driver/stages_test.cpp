@@ -94,6 +94,12 @@ TEST(Stages, AnInvalidCostOfAKeptByteIsRefused) {
             << price;
 }
 
+TEST(Stages, NegativeStepsOfTheMemoryPlanAreRefused) {
+    EXPECT_EQ(message([] { compile(small_graph(), Context(), {.memory_plan_steps = -1}); }),
+              "[compile] memory_plan_steps must not be below 0, got -1");
+    compile(small_graph(), Context(), {.memory_plan_steps = 0});
+}
+
 template <bool packed>
 Kernel product_for(bool one_row) {
     Kernel kernel;

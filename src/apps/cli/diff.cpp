@@ -50,6 +50,7 @@ void refuse_compile_options(const DiffOptions& options, bool left_is_saved, bool
     refuse(!all.budget.empty(), "--budget", which);
     refuse(!all.splits.empty(), "--split", which);
     refuse(!all.disable.empty(), "--disable", which);
+    refuse(all.memory_plan_steps != none.memory_plan_steps, "--plan-steps", which);
     refuse(!all.pins.empty(), "--pin", which);
     refuse(!all.bans.empty(), "--ban", which);
 }

@@ -202,6 +202,11 @@ void add_compile_options(CLI::App& app, Options& options, Modes modes_of_it) {
     app.add_option("--disable", options.disable, "a stage of the compiler to leave out")
         ->option_text("STAGE")
         ->allow_extra_args(false);
+    app.add_option("--plan-steps", options.memory_plan_steps,
+                   "steps of the search for a memory plan of less bytes, about 2 ns each")
+        ->check(CLI::NonNegativeNumber)
+        ->option_text("N")
+        ->capture_default_str();
     app.option_defaults()->group("Options");
 }
 
@@ -235,6 +240,7 @@ CompileOptions compile_options(const Options& options) {
     for (const std::string& pattern : options.bans)
         compile.rules.push_back({pattern, "*", RuleAction::ban, "--ban " + pattern});
     compile.disable = options.disable;
+    compile.memory_plan_steps = options.memory_plan_steps;
     compile.lock = options.lock;
     return compile;
 }

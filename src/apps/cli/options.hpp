@@ -30,6 +30,7 @@ struct Options {
     std::string normal_budget = "5s";  ///< default of mode normal
     std::string lock;                  ///< a file; empty: none
     std::vector<std::string> splits, disable;
+    std::int64_t memory_plan_steps = CompileOptions().memory_plan_steps;
     std::vector<std::string> pins, bans;  ///< patterns of kernel ids
 
     std::string weights;                ///< a file; empty: generated from the seed
@@ -47,7 +48,7 @@ enum class Modes {
     measuring  ///< those that measure
 };
 /// The graph and its compile options: `--tolerance`, `--mode`, `--lock`, `--budget`, `--split`, `--pin`, `--ban`,
-/// `--disable`.
+/// `--disable`, `--plan-steps`.
 void add_compile_options(CLI::App& app, Options& options, Modes modes = Modes::all);
 /// The inputs of a run: `--weights`, `--size`, `--seed`.
 void add_run_options(CLI::App& app, Options& options);

@@ -13,7 +13,8 @@ namespace cairn::memory_plan {
 namespace {
 
 PackingBudget budget_of(const Options& options) {
-    PackingBudget budget{options.placements, options.work, std::chrono::steady_clock::time_point::max(), options.stop};
+    PackingBudget budget{options.placements, options.work, options.steps, std::chrono::steady_clock::time_point::max(),
+                         options.stop};
     if (options.time_limit.count() > 0) budget.deadline = std::chrono::steady_clock::now() + options.time_limit;
     return budget;
 }
@@ -36,7 +37,12 @@ Relation search(const PackingProblem& problem, const LiveIntervals& intervals, c
     PackingSearch search(problem, intervals, sizes, bounds, budget_of(options));
     search.portfolio();
     if (!search.has_plan()) return disjoint_relation(problem.buffers.size());
-    if (!search.best_score().optimal) search.improve();
+    if (!search.best_score().optimal) {
+        // A plan lowered at one of several samples is seldom better at all of them: local search comes first there.
+        if (problem.samples == 1) search.lower();
+        search.improve();
+        if (problem.samples > 1) search.lower();
+    }
     return transitive_reduction(search.best());
 }
 

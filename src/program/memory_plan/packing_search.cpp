@@ -1,5 +1,6 @@
 #include "program/memory_plan/packing_search.hpp"
 
+#include "program/memory_plan/ceiling_search.hpp"
 #include "program/memory_plan/placement_orders.hpp"
 
 #include <algorithm>
@@ -22,7 +23,8 @@ double ratio(std::int64_t height, std::int64_t bound) {
 
 PackingSearch::PackingSearch(const PackingProblem& problem, const LiveIntervals& intervals, const Sizes& sizes,
                              std::span<const std::int64_t> lower_bound, PackingBudget budget)
-    : intervals_(&intervals),
+    : problem_(&problem),
+      intervals_(&intervals),
       sizes_(&sizes),
       lower_bound_(lower_bound),
       budget_(budget),
@@ -81,6 +83,23 @@ void PackingSearch::portfolio() {
     }
 }
 
+void PackingSearch::lower() {
+    const int samples = static_cast<int>(lower_bound_.size());
+    evaluator_.evaluate(best_relation_);
+    lower(worst_sample(), samples == 1 ? budget_.steps : budget_.steps / 2);
+    if (samples > 1) lower(samples, budget_.steps);
+}
+
+void PackingSearch::lower(int column, std::int64_t steps) {
+    if (is_near_bound() || steps <= 0 || budget_.stopped()) return;
+    CeilingSearch search(*problem_, *intervals_, *sizes_, column, best_relation_.order, placer_);
+    while (search.steps() < steps && !budget_.stopped() && search.attempt(steps - search.steps(), budget_.stop)) {}
+    budget_.steps -= search.steps();
+    PackingCandidate candidate{search.order(), column, GapFit::first, {}};
+    candidate.score = evaluate(candidate);
+    add_to_elite(candidate);
+}
+
 bool PackingSearch::is_near_bound() const { return best_score_.optimal || best_score_.worst <= near_bound_ratio; }
 
 void PackingSearch::improve() {
@@ -109,12 +128,18 @@ void PackingSearch::hill_climb(PackingCandidate candidate, std::int64_t placemen
     }
 }
 
-std::vector<int> PackingSearch::critical_stack() const {
+// The sample with the worst ratio in the plan evaluated last.
+int PackingSearch::worst_sample() const {
     int sample = 0;
     double worst = -1;
     for (int s = 0; s < static_cast<int>(lower_bound_.size()); ++s) {
         if (const double r = ratio(evaluator_.height()[s], lower_bound_[s]); r > worst) worst = r, sample = s;
     }
+    return sample;
+}
+
+std::vector<int> PackingSearch::critical_stack() const {
+    const int sample = worst_sample();
     // From the top down. Buffers below come earlier in the order, so one backward pass finds the whole stack.
     std::vector<int> stack;
     std::int64_t end = evaluator_.height()[sample];

@@ -27,13 +27,14 @@ struct Score {
 struct PackingBudget {
     std::int64_t placements = 0;
     std::int64_t work = 0;
+    std::int64_t steps = 0;  ///< of the search below ceilings
     std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
     std::stop_token stop = {};
 
-    bool spent() const {
-        return placements <= 0 || work <= 0 || stop.stop_requested() ||
-               (deadline != std::chrono::steady_clock::time_point::max() &&
-                std::chrono::steady_clock::now() >= deadline);
+    bool spent() const { return placements <= 0 || work <= 0 || stopped(); }
+    bool stopped() const {
+        return stop.stop_requested() || (deadline != std::chrono::steady_clock::time_point::max() &&
+                                         std::chrono::steady_clock::now() >= deadline);
     }
 };
 
@@ -58,6 +59,10 @@ public:
     /// the budget is spent.
     void portfolio();
 
+    /// Lowers the best plan by CeilingSearch: at the sample of the worst ratio, and if there are several, with half of
+    /// the steps, at the blend of all.
+    void lower();
+
     /// Hill climbing on the best candidates: takes a buffer of the stack that determines the height and places it
     /// earlier or later. Stops at the same threshold: a smaller gain is not worth the time and seldom attainable.
     void improve();
@@ -70,12 +75,15 @@ public:
 private:
     bool is_near_bound() const;
     Score evaluate(const PackingCandidate& candidate);
+    int worst_sample() const;
+    void lower(int column, std::int64_t steps);
     void add_to_elite(const PackingCandidate& candidate);
     void hill_climb(PackingCandidate candidate, std::int64_t placements);
     std::vector<int> critical_stack() const;
     void perturb(std::vector<int>& order, const std::vector<int>& stack);
     std::uint32_t random(std::size_t below);
 
+    const PackingProblem* problem_;
     const LiveIntervals* intervals_;
     const Sizes* sizes_;
     std::span<const std::int64_t> lower_bound_;

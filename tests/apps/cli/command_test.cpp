@@ -86,6 +86,7 @@ TEST(Command, WrongCommandLinesAreRefused) {
         {{"explain", graph, "--size", "N=x"}, {"--size", "got N=x"}},
         {{"explain", graph, "--seed", "-1"}, {"--seed", "got -1"}},
         {{"explain", graph, "--disable", "thinking"}, {"thinking"}},
+        {{"explain", graph, "--plan-steps", "-1"}, {"--plan-steps"}},
         {{"explain", graph, "--why-not", "soft"}, {"soft", "softmax"}},
         {{"explain", (temp / "none.cairn").string()}, {"none.cairn", "No such file"}},
         {{"explain", temp.write("empty", "").string()}, {"empty", "line 1, column 1"}},

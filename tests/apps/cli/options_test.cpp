@@ -88,6 +88,13 @@ TEST(Options, EachModeHasItsOwnBudget) {
     for (const char* mode : {"quick", "normal", "exhaustive"}) EXPECT_EQ(seconds(mode, "3s"), 3);
 }
 
+TEST(Options, StepsOfTheMemoryPlanAreThoseOfTheLibrary) {
+    Options options;
+    EXPECT_EQ(compile_options(options).memory_plan_steps, CompileOptions().memory_plan_steps);
+    options.memory_plan_steps = 5;
+    EXPECT_EQ(compile_options(options).memory_plan_steps, 5);
+}
+
 TEST(Options, ABudgetNeedsAModeThatMeasures) {
     Options options;
     options.budget = "1s";

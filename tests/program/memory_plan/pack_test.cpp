@@ -147,9 +147,9 @@ TEST(Pack, MoreSearchIsNeverWorse) {
 TEST(Pack, BudgetsEndTheSearchButNotBeforeAPlan) {
     std::mt19937 random(19);
     const PackingProblem problem = testing::random_problem(random, 40, 40, 2, 1000, 1);
-    packed(problem, {true, 0, 0, {}});
-    packed(problem, {true, 2000, 1, {}});
-    packed(problem, {true, 2000, 8'000'000, std::chrono::nanoseconds(1)});
+    packed(problem, {true, 0, 0, 0, {}});
+    packed(problem, {true, 2000, 1, 1, {}});
+    packed(problem, {true, 2000, 8'000'000, 12'000'000, std::chrono::nanoseconds(1)});
 }
 
 TEST(Pack, RefusesMalformedProblems) {
@@ -193,6 +193,69 @@ TEST(Pack, BestWorstRatioOverSamplesOnSmallProblems) {
 TEST(Pack, TransformerReachesTheBoundAtAllSamples) {
     const PackingProblem problem = testing::at_sizes(testing::transformer(12), {1, 17, 128, 512, 1024});
     EXPECT_LE(worst_ratio(packed(problem)), 1.001);
+}
+
+struct MiniMalloc {
+    const char* name;
+    std::size_t buffers;
+    std::int64_t lower_bound, height;  // of the plan with the default number of steps
+};
+
+// B and C are at their capacity with the default number of steps.
+TEST(Pack, ProblemsOfMiniMalloc) {
+    for (const MiniMalloc& known : {MiniMalloc{"A", 154, 1'048'576, 1'090'000},
+                                    {"B", 170, 1'048'576, 1'048'576},
+                                    {"C", 203, 1'039'360, 1'039'360},
+                                    {"D", 213, 986'112, 1'140'000},
+                                    {"E", 215, 1'048'576, 1'130'000}}) {
+        const std::string folder = CAIRN_SOURCE_DIR "/tests/data/minimalloc/";
+        const PackingProblem problem = testing::read_minimalloc(folder + known.name + ".1048576.csv");
+        ASSERT_EQ(problem.buffers.size(), known.buffers) << known.name;
+        const PackingSolution solution = packed(problem);
+        EXPECT_EQ(solution.lower_bound[0], known.lower_bound) << known.name;
+        EXPECT_LE(solution.height[0], known.height) << known.name;
+    }
+}
+
+TEST(Pack, RandomGraphsAreNearTheBound) {
+    double sum = 0;
+    for (std::uint32_t seed = 0; seed < 8; ++seed) {
+        const PackingSolution solution = packed(testing::random_dag(seed, 1000, seed % 2 == 0 ? 50 : 200, 0.4));
+        EXPECT_LE(worst_ratio(solution), 1.05) << seed;
+        sum += worst_ratio(solution);
+    }
+    EXPECT_LE(sum / 8, 1.02);
+}
+
+// Most sizes are proportional to a symbol. The search below ceilings sees one sample, or a blend of them.
+TEST(Pack, StepsLowerPlansOfSeveralSamples) {
+    int better = 0;
+    for (std::uint32_t seed = 0; seed < 6; ++seed) {
+        PackingProblem problem = testing::random_dag(seed, 300, 100, 0.4);
+        problem.samples = 3;
+        for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+            const std::int64_t bytes = problem.buffers[b].bytes[0];
+            if (b % 8 == 0)
+                problem.buffers[b].bytes = {bytes, bytes, bytes};
+            else
+                problem.buffers[b].bytes = {bytes, 7 * bytes, 64 * bytes};
+        }
+        Options none;
+        none.steps = 0;
+        const double without = worst_ratio(packed(problem, none)), with = worst_ratio(packed(problem));
+        EXPECT_LE(with, without) << seed;
+        better += with < without - 1e-3 ? 1 : 0;
+    }
+    EXPECT_GE(better, 3);
+}
+
+TEST(Pack, WithMixedAlignments) {
+    std::mt19937 random(37);
+    for (int round = 0; round < 20; ++round) {
+        PackingProblem problem = testing::random_problem(random, 50, 20, 1, 300, 1);
+        for (BufferRequest& buffer : problem.buffers) buffer.alignment = std::int64_t{1} << random() % 8;
+        packed(problem);
+    }
 }
 
 TEST(Pack, RelationHoldsAtOtherSizes) {

@@ -34,8 +34,8 @@ TEST(PackingSearch, ABudgetIsSpentByWorkPlacementsTimeOrAStop) {
     EXPECT_FALSE((PackingBudget{1, 1}).spent());
     EXPECT_TRUE((PackingBudget{0, 1}).spent());
     EXPECT_TRUE((PackingBudget{1, 0}).spent());
-    EXPECT_TRUE((PackingBudget{1, 1, std::chrono::steady_clock::now()}).spent());
-    const PackingBudget stopped{1, 1, std::chrono::steady_clock::time_point::max(), stop.get_token()};
+    EXPECT_TRUE((PackingBudget{1, 1, 0, std::chrono::steady_clock::now()}).spent());
+    const PackingBudget stopped{1, 1, 0, std::chrono::steady_clock::time_point::max(), stop.get_token()};
     EXPECT_FALSE(stopped.spent());
     stop.request_stop();
     EXPECT_TRUE(stopped.spent());

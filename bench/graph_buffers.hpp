@@ -1,0 +1,25 @@
+#pragma once
+
+#include "program/memory_plan/packing_problem.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// Packing problems for the benchmark of the memory planner.
+namespace cairn::bench {
+
+struct NamedProblem {
+    std::string name;
+    memory_plan::PackingProblem problem;
+    std::int64_t capacity = 0;  ///< bytes that a plan is known to need at most; 0: unknown
+};
+
+/// Reads NAME.CAPACITY.csv in the format of MiniMalloc: a line for each buffer with id, first instruction, the one
+/// after the last, bytes. Exits with a message if the file cannot be read.
+NamedProblem read_minimalloc(const std::string& path);
+
+/// The files of tests/data/minimalloc, U-Nets, detectors and random graphs.
+std::vector<NamedProblem> crowded_problems();
+
+}  // namespace cairn::bench
