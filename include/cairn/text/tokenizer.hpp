@@ -15,6 +15,11 @@
 
 namespace cairn::inline v0::text {
 
+/// The bytes of a text from `begin` to before `end`.
+struct TextRange {
+    std::size_t begin = 0, end = 0;
+};
+
 /// Options of `Tokenizer::encode`.
 struct EncodeOptions {
     /// Add the model's special tokens, as its files define: `[CLS] A [SEP]` for BERT and ALBERT, `<s> A </s>` for
@@ -26,6 +31,10 @@ struct EncodeOptions {
     /// The most ids to return, including those of `add_special`, which are kept; 0: no limit. Truncates the end of the
     /// text, or its start if `truncation_side` of the files is `left`.
     std::size_t max_length = 0;
+    /// Parts of the text, in order, in which added tokens, special or not, are plain characters although
+    /// `parse_special` is set: what others wrote, within a text that the program made. Tokens of white space alone are
+    /// recognised there too, unless they are special. Not for `encode_pair`.
+    std::span<const TextRange> plain{};
 };
 
 /// The ids of tokens with a special role, where the tokenizer's files define one.

@@ -60,7 +60,7 @@ void ByteLevelBpe::encode_plain(std::string_view text, BpeMerger& merger, std::v
     });
 }
 
-std::vector<std::int32_t> ByteLevelBpe::ids_of(std::string_view text, bool parse_special) const {
+std::vector<std::int32_t> ByteLevelBpe::ids_of(std::string_view text, const SpecialPlaces& special) const {
     constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
     if (text.size() >= most)
         throw Error(
@@ -68,7 +68,7 @@ std::vector<std::int32_t> ByteLevelBpe::ids_of(std::string_view text, bool parse
             "expected a text of less than " + std::to_string(most) + " bytes, got " + std::to_string(text.size()));
     std::vector<std::int32_t> ids;
     BpeMerger merger(merges_);
-    stages_.apply(text, parse_special, ids, [&](std::string_view part, bool) { encode_plain(part, merger, ids); });
+    stages_.apply(text, special, ids, [&](std::string_view part, bool) { encode_plain(part, merger, ids); });
     return ids;
 }
 

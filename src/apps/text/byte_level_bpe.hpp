@@ -25,7 +25,7 @@ public:
 private:
     /// The token that a word is by itself.
     std::optional<std::int32_t> whole_word(std::string_view word) const;
-    std::vector<std::int32_t> ids_of(std::string_view text, bool parse_special) const override;
+    std::vector<std::int32_t> ids_of(std::string_view text, const SpecialPlaces& special) const override;
     void encode_plain(std::string_view text, BpeMerger& merger, std::vector<std::int32_t>& ids) const;
 
     TextStages stages_;

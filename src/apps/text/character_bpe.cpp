@@ -65,10 +65,10 @@ void CharacterBpe::append_symbols(std::string_view word, std::vector<std::int32_
     end_unknown();
 }
 
-std::vector<std::int32_t> CharacterBpe::ids_of(std::string_view text, bool parse_special) const {
+std::vector<std::int32_t> CharacterBpe::ids_of(std::string_view text, const SpecialPlaces& special) const {
     std::vector<std::int32_t> ids, symbols;
     BpeMerger merger(merges_);
-    stages_.apply(text, parse_special, ids, [&](std::string_view part, bool begins_text) {
+    stages_.apply(text, special, ids, [&](std::string_view part, bool begins_text) {
         for (const std::string& word : splitter_.apply({std::string(part)}, begins_text)) {
             symbols.clear();
             // Longer words than all tokens need no look-up.

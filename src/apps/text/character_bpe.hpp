@@ -24,7 +24,7 @@ public:
     std::string piece(std::int32_t id, bool first) const override;
 
 private:
-    std::vector<std::int32_t> ids_of(std::string_view text, bool parse_special) const override;
+    std::vector<std::int32_t> ids_of(std::string_view text, const SpecialPlaces& special) const override;
     void append_symbols(std::string_view word, std::vector<std::int32_t>& symbols) const;
 
     TextStages stages_;

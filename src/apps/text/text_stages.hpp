@@ -19,6 +19,7 @@ public:
     /// Without steps the bytes of a text are kept, ill-formed ones too, if `keeps_bytes`.
     TextStages(std::vector<AddedToken> added, std::vector<NormalizerStep> steps, bool keeps_bytes)
         : keeps_bytes_(keeps_bytes && steps.empty()), normalizer_(std::move(steps)) {
+        as_written_ = AddedTokens(added);
         std::tie(raw_, normalized_) =
             AddedTokens::by_stage(std::move(added), [&](std::string_view text) { return normalize(text).text; });
     }
@@ -26,15 +27,16 @@ public:
     /// Appends the ids of added tokens and calls `take(text, begins)` for the texts between them, in order. `begins`:
     /// the text begins with what stems from the first character of the whole one.
     template <typename Take>
-    void apply(std::string_view text, bool parse_special, std::vector<std::int32_t>& ids, const Take& take) const {
-        for (const Segment& segment : raw_.split(text, parse_special)) {
+    void apply(std::string_view text, const SpecialPlaces& special, std::vector<std::int32_t>& ids,
+               const Take& take) const {
+        for (const Segment& segment : (special.has_ranges() ? as_written_ : raw_).split(text, special)) {
             if (segment.id != Segment::plain) {
                 ids.push_back(segment.id);
                 continue;
             }
             const NormalizedText normalized = normalize(segment.text);
             const bool begins = normalized.keeps_start && segment.text.data() == text.data();
-            for (const Segment& part : normalized_.split(normalized.text, parse_special)) {
+            for (const Segment& part : normalized_.split(normalized.text, special.in_normalized())) {
                 if (part.id != Segment::plain)
                     ids.push_back(part.id);
                 else
@@ -51,6 +53,7 @@ private:
     bool keeps_bytes_;
     TextNormalizer normalizer_;
     AddedTokens raw_, normalized_;
+    AddedTokens as_written_;  // all of them, for texts with plain ranges, which normalization would move
 };
 
 }  // namespace cairn::inline v0::text

@@ -27,9 +27,9 @@ Unigram::Unigram(const UnigramParts& parts)
       drops_first_space_(parts.drops_first_space),
       clean_up_text_(parts.clean_up_text) {}
 
-std::vector<std::int32_t> Unigram::ids_of(std::string_view text, bool parse_special) const {
+std::vector<std::int32_t> Unigram::ids_of(std::string_view text, const SpecialPlaces& special) const {
     std::vector<std::int32_t> ids;
-    stages_.apply(text, parse_special, ids, [&](std::string_view part, bool begins_text) {
+    stages_.apply(text, special, ids, [&](std::string_view part, bool begins_text) {
         for (const std::string& word : splitter_.apply({std::string(part)}, begins_text)) model_.append(word, ids);
     });
     return ids;

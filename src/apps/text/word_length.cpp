@@ -9,10 +9,9 @@ namespace cairn::inline v0::text {
 
 namespace {
 
-using Kind = CharacterKind;
-
-constexpr CharacterKinds signs(Kind::mark, Kind::punctuation, Kind::symbol, Kind::other);
-constexpr CharacterKinds signs_without_marks(Kind::punctuation, Kind::symbol, Kind::other);
+constexpr CharacterKinds signs(CharacterKind::mark, CharacterKind::punctuation, CharacterKind::symbol,
+                               CharacterKind::other);
+constexpr CharacterKinds signs_without_marks(CharacterKind::punctuation, CharacterKind::symbol, CharacterKind::other);
 
 /// Length of an English contraction at the start of the text; without `both_cases` in lower case only.
 std::size_t contraction_length(std::string_view text, bool both_cases) {
@@ -32,15 +31,15 @@ std::size_t contraction_length(std::string_view text, bool both_cases) {
 std::size_t gpt2_word_length(std::string_view text) {
     if (const std::size_t length = contraction_length(text, false)) return length;
     const std::size_t start = text[0] == ' ' && text.size() > 1 ? 1 : 0;
-    const Kind kind = first_character(text.substr(start)).kind;
-    if (kind == Kind::space) return space_length(text);
-    return run_end(text, start, letters.contains(kind) ? letters : kind == Kind::number ? numbers : signs);
+    const CharacterKind kind = first_character(text.substr(start)).kind;
+    if (kind == CharacterKind::space) return space_length(text);
+    return run_end(text, start, letters.contains(kind) ? letters : kind == CharacterKind::number ? numbers : signs);
 }
 
 /// `[^\r\n\p{L}\p{N}]`: what may stand before a word's first letter.
 bool may_precede_letters(std::string_view text) {
-    const Kind kind = first_character(text).kind;
-    return !letters.contains(kind) && kind != Kind::number && text[0] != '\r' && text[0] != '\n';
+    const CharacterKind kind = first_character(text).kind;
+    return !letters.contains(kind) && kind != CharacterKind::number && text[0] != '\r' && text[0] != '\n';
 }
 
 std::size_t llama3_word_length(std::string_view text, bool marks_are_letters, int most_digits) {
@@ -60,14 +59,14 @@ struct CasedEnds {
 };
 
 CasedEnds cased_ends(std::string_view text, std::size_t start) {
-    constexpr CharacterKinds upper(Kind::upper, Kind::caseless, Kind::mark),
-        lower(Kind::lower, Kind::caseless, Kind::mark);
+    constexpr CharacterKinds upper(CharacterKind::upper, CharacterKind::caseless, CharacterKind::mark),
+        lower(CharacterKind::lower, CharacterKind::caseless, CharacterKind::mark);
     std::size_t end = start, behind_caseless = 0;
     while (end < text.size()) {
         const KnownCharacter next = first_character(text.substr(end));
         if (!upper.contains(next.kind)) break;
         end += next.length;
-        if (next.kind != Kind::upper) behind_caseless = end;
+        if (next.kind != CharacterKind::upper) behind_caseless = end;
     }
     if (starts_with(text.substr(end), lower)) return {.lower = run_end(text, end, lower)};
     return {.lower = behind_caseless, .upper = end > start ? end : 0};

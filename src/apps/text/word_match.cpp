@@ -9,10 +9,8 @@ namespace cairn::inline v0::text {
 
 namespace {
 
-using Kind = CharacterKind;
-
-constexpr CharacterKinds punctuation(Kind::punctuation);
-constexpr CharacterKinds punctuation_and_symbols(Kind::punctuation, Kind::symbol);
+constexpr CharacterKinds punctuation(CharacterKind::punctuation);
+constexpr CharacterKinds punctuation_and_symbols(CharacterKind::punctuation, CharacterKind::symbol);
 
 /// End of the run of characters that `accepts` takes.
 template <typename Accepts>
@@ -34,7 +32,7 @@ bool lies_in(char32_t code, std::initializer_list<std::pair<char32_t, char32_t>>
 /// `\s?[kinds]+`
 std::size_t spaced_length(std::string_view text, CharacterKinds kinds) {
     const KnownCharacter first = first_character(text);
-    const std::size_t start = first.kind == Kind::space ? first.length : 0;
+    const std::size_t start = first.kind == CharacterKind::space ? first.length : 0;
     const std::size_t end = run_end(text, start, kinds);
     return end > start ? end : 0;
 }
