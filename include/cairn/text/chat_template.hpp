@@ -62,6 +62,10 @@ public:
     /// Throws as `text`.
     std::vector<std::int32_t> encode(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
 
+    /// The ids that end a message of the assistant: the `eos` of the tokenizer, and the first special token that the
+    /// template writes behind such a message (`<|im_end|>`), if it does.
+    std::vector<std::int32_t> ends() const;
+
 private:
     struct Program;
 

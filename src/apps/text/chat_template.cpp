@@ -5,6 +5,7 @@
 #include "apps/text/file_errors.hpp"
 #include "apps/text/json_file.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace cairn::inline v0::text {
@@ -82,6 +83,25 @@ std::vector<std::int32_t> ChatTemplate::encode(std::span<const ChatMessage> mess
     EncodeOptions encode{.add_special = false};
     if (!options.parse_special_in_messages) encode.plain = plain;
     return tokenizer_->encode(text.bytes(), encode);
+}
+
+std::vector<std::int32_t> ChatTemplate::ends() const {
+    std::vector<std::int32_t> ids;
+    if (tokenizer_->special().eos) ids.push_back(*tokenizer_->special().eos);
+    const ChatMessage messages[] = {{"user", "question"}, {"assistant", "answer"}};
+    const jinja::MarkedText text =
+        rendered(program_->statements, program_->values, messages, {.add_generation_prompt = false});
+    const std::vector<TextRange> marked = marked_ranges(text);
+    if (marked.empty()) return ids;
+    const std::string behind = text.bytes().substr(marked.back().end);
+    for (const std::int32_t id : tokenizer_->encode(behind, {.add_special = false})) {
+        // A special token is one that is not found where special tokens are plain text.
+        const auto as_plain = tokenizer_->encode(tokenizer_->token(id), {.add_special = false, .parse_special = false});
+        if (as_plain == std::vector{id} || behind.find(tokenizer_->token(id)) == behind.npos) continue;
+        if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+        break;
+    }
+    return ids;
 }
 
 ChatTemplate load_chat_template(const std::filesystem::path& folder, const Tokenizer& tokenizer) {

@@ -110,6 +110,23 @@ TEST(ChatTemplate, MessagesHaveNoSpecialTokens) {
     EXPECT_GE(count(tokenizer->encode(changed.text(marked)), end), 5U);
 }
 
+TEST(ChatTemplate, MessagesOfTheAssistantEnd) {
+    const auto ends = [](const char* folder, const char* name) {
+        const auto tokenizer = tokenizer_of(folder);
+        std::vector<std::string> tokens;
+        for (const std::int32_t id : ChatTemplate(source_of(name), *tokenizer).ends())
+            tokens.push_back(tokenizer->token(id));
+        return tokens;
+    };
+    using Tokens = std::vector<std::string>;
+    EXPECT_EQ(ends("llama3", "llama3"), (Tokens{"<|end_of_text|>", "<|eot_id|>"}));
+    EXPECT_EQ(ends("qwen2", "chatml"), Tokens{"<|im_end|>"});
+    EXPECT_EQ(ends("llama2", "llama2"), Tokens{"</s>"});
+    EXPECT_EQ(ends("gemma", "gemma"), Tokens{"<eos>"}) << "its <end_of_turn> is no token of this small vocabulary";
+    const auto bert = tokenizer_of("bert");
+    EXPECT_EQ(ChatTemplate("{{ messages[0].role }} says", *bert).ends(), Ids{});
+}
+
 TEST(ChatTemplate, AddedTokensOfWhiteSpaceAreFoundInMessages) {
     const auto tokenizer = tokenizer_of("gemma");
     const ChatTemplate chat("<start_of_turn>{{ messages[0].content }}", *tokenizer);
