@@ -98,7 +98,7 @@ TEST_F(LlamaProgram, SpeedGraphAndExplanation) {
     EXPECT_THAT(speed.err, HasSubstr(" tokens read in "));
     EXPECT_THAT(speed.err, HasSubstr("3 written in "));
     const auto path = (folder_ / "llama.cairn").string();
-    EXPECT_TRUE(succeeds(llama({"--save-graph", path})));
+    EXPECT_TRUE(succeeds(run(CAIRN_LLAMA, {"--model", model().string(), "--save-graph", path})));
     EXPECT_THAT(read_file(path), HasSubstr("keys.0"));
     const Outcome explained = llama({"--explain"});
     EXPECT_TRUE(succeeds(explained));

@@ -1,14 +1,16 @@
 """Writes chat_cases.json: conversations as transformers renders them by the templates below, and expressions as Jinja2 evaluates them.
 
-    pip install 'transformers>=5' jinja2 && python chat_cases.py
+    pip install 'transformers>=5' jinja2 gguf && python chat_cases.py SmolLM2-135M-Instruct.Q4_1.gguf
 
 The templates make the formats of ChatML, Llama 2 and 3, Mistral, Gemma, Phi-3, Zephyr and Qwen 3. `tokens` has the ids of some texts, by the tokenizers of
-tests/data/transformers5. The time is 2026-03-05 14:07:09.
+tests/data/transformers5, and `smollm2` those of that model, by its own template
+and the tokenizers library. The time is 2026-03-05 14:07:09.
 """
 
 import datetime
 import json
 import pathlib
+import sys
 
 import transformers
 from transformers.utils.chat_template_utils import _compile_jinja_template
@@ -204,11 +206,11 @@ a {%+ if true %} b {%+ endif %} c
 {% macro m(a, b='d', c=none) %}<{{ a }}{{ b }}{{ c }}>{% endmacro %}{{ m(1) }}{{ m(1, 2, 3) }}{{ m(b='x', a='y') }}{{ m('q', c=4) }}
 {% macro f(n) %}{{ n }}{% if n > 0 %}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(3) }}
 {{ missing }}|{{ missing is defined }}|{{ missing is undefined }}|{{ missing | default('d') }}|{{ '' | default('e', true) }}|{{ none | default('f') }}|{{ missing == 1 }}|{{ 'a' if missing }}
-{{ none is none }}{{ 'a' is string }}{{ [] is sequence }}{{ {} is mapping }}{{ 'a' is iterable }}{{ 1 is number }}{{ true is boolean }}{{ true is true }}{{ 0 is false }}{{ 3 is odd }}{{ 3 is even }}{{ 1 is eq 1 }}{{ 2 is not none }}{{ 1 is integer }}{{ 1.5 is float }}{{ 1 in [1] is true }}
+{{ none is none }}{{ 'a' is string }}{{ [] is sequence }}{{ {} is mapping }}{{ 'a' is iterable }}{{ 1 is number }}{{ true is boolean }}{{ true is true }}{{ 0 is false }}{{ 3 is odd }}{{ 3 is even }}{{ 1 is equalto 1 }}{{ 2 is not none }}{{ 1 is integer }}{{ 1.5 is float }}{{ 1 in [1] is true }}
 {{ '  a b ' | trim }}|{{ 'xxaxx' | trim('x') }}|{{ 'aBc dE' | upper }}|{{ 'aBc' | lower }}|{{ "hello wORLD it's" | title }}|{{ 'hELLO w' | capitalize }}|{{ 'abé' | length }}|{{ [1, 2] | count }}|{{ {'a': 1} | length }}
 {{ [1, 'b', 2.5] | join(', ') }}|{{ ['a', 'b'] | join }}|{{ [{'n': 1}, {'n': 2}] | join('-', attribute='n') }}|{{ 'abc' | list }}|{{ [3, 4] | first }}|{{ [3, 4] | last }}|{{ [3, 4] | reverse | list }}|{{ [1, 2, 1] | unique | list }}
 {{ '12' | int }}{{ 'x' | int }}{{ 3.9 | int }}|{{ 5 | string }}|{{ 'a<b' | safe }}|{{ 'aXbX' | replace('X', 'yy') }}|{{ {'b': 1, 'A': 2} | dictsort | tojson }}|{{ {'b': 1} | items | list | tojson }}
-{{ [{'r': 'u', 'c': 1}, {'r': 'a', 'c': 2}] | selectattr('r', 'equalto', 'u') | map(attribute='c') | list }}|{{ [{'r': 1}, {'q': 2}] | selectattr('r', 'defined') | list }}|{{ [0, 1, '', 'a'] | select | list }}|{{ [1, 2, 3] | reject('odd') | list }}|{{ [{'r': 'u'}, {'r': 'a'}] | rejectattr('r', 'eq', 'u') | list }}|{{ ['a', 'b'] | map('upper') | join }}
+{{ [{'r': 'u', 'c': 1}, {'r': 'a', 'c': 2}] | selectattr('r', 'equalto', 'u') | map(attribute='c') | list }}|{{ [{'r': 1}, {'q': 2}] | selectattr('r', 'defined') | list }}|{{ [0, 1, '', 'a'] | select | list }}|{{ [1, 2, 3] | reject('odd') | list }}|{{ [{'r': 'u'}, {'r': 'a'}] | rejectattr('r', 'equalto', 'u') | list }}|{{ ['a', 'b'] | map('upper') | join }}
 {{ {'a': [1, 'é"\\\n', none, true, 1.5], 'b': {}} | tojson }}|{{ {'a': [1, {'c': 2}], 'b': [], 'd': {}} | tojson(indent=2) }}|{{ 'a\nb\n\nc' | indent(2) }}|{{ 'a\nb' | indent(width=3, first=true) }}
 {{ '  a '.strip() }}|{{ 'xxa'.lstrip('x') }}|{{ 'a\n\n'.rstrip('\n') }}|{{ 'a b  c'.split() }}|{{ 'a,b,,c'.split(',') }}|{{ 'a,b,c'.split(',', 1) }}|{{ ' a b c '.split(none, 1) }}|{{ 'abc'.startswith('ab') }}{{ 'abc'.endswith(('x', 'bc')) }}|{{ 'aa'.replace('a', 'b') }}|{{ ', '.join(['a', 'b']) }}|{{ 'a{}b{}'.format(1, 'x') }}|{{ 'aB'.upper() }}{{ 'aB'.lower() }}{{ 'ab cd'.title() }}{{ 'ab'.capitalize() }}
 {{ {'a': 1}.get('a') }}{{ {'a': 1}.get('b') }}{{ {'a': 1}.get('b', 2) }}{{ {'a': 1}.keys() | list }}{{ {'a': 1}.values() | list }}{{ {'a': {'b': 3}}.a.b }}{{ {'a': 1}['a'] }}{{ {'a': 1}.b }}{{ [1].b }}{{ dict(a=1, b=2) }}
@@ -243,6 +245,19 @@ def conversation(name, source, number, messages, generation, **flags):
             **rendered(source, messages=spoken, add_generation_prompt=generation, **ROLES, **flags)}
 
 
+def smollm2(path):
+    """The template and the tokenizer of the GGUF file."""
+    import gguf
+    from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
+
+    fields = gguf.GGUFReader(path).fields
+    tokens, merges, types = (fields[f"tokenizer.ggml.{name}"].contents() for name in ("tokens", "merges", "token_type"))
+    tokenizer = Tokenizer(models.BPE(vocab={token: id for id, token in enumerate(tokens)}, merges=[tuple(merge.split(" ")) for merge in merges]))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    tokenizer.add_special_tokens([AddedToken(token, normalized=False) for token, kind in zip(tokens, types) if kind == 3])
+    return fields["tokenizer.chat_template"].contents(), tokenizer
+
+
 def main():
     transformers.logging.set_verbosity_error()
     templates = []
@@ -259,9 +274,15 @@ def main():
             template = compiled(TEMPLATES[name])
             text = template.render(messages=spoken, tools=None, documents=None, add_generation_prompt=True, **tokenizer.special_tokens_map)
             tokens.append({"folder": folder, "template": name, "conversation": number, "text": text, "ids": tokenizer(text, add_special_tokens=False)["input_ids"]})
+    template, tokenizer = smollm2(sys.argv[1])
+    real = []
+    for number in (0, 1, 2, 3, 4, 5, 7):
+        spoken = [{"role": role, "content": content} for role, content in CONVERSATIONS[number]]
+        text = compiled(template).render(messages=spoken, tools=None, documents=None, add_generation_prompt=True)
+        real.append({"conversation": number, "text": text, "ids": tokenizer.encode(text).ids})
     snippets = [{"jinja": source, **rendered(source)} for source in SNIPPETS]
     conversations = [[{"role": role, "content": content} for role, content in messages] for messages in CONVERSATIONS]
-    body = {"made_by": f"transformers {transformers.__version__}", "conversations": conversations, "templates": templates, "tokens": tokens, "snippets": snippets}
+    body = {"made_by": f"transformers {transformers.__version__}", "conversations": conversations, "templates": templates, "tokens": tokens, "smollm2": real, "snippets": snippets}
     lines = json.dumps(body, ensure_ascii=False, separators=(",", ":")).replace('},{"', '},\n{"')
     HERE.joinpath("chat_cases.json").write_text(lines + "\n", encoding="utf-8")
 

@@ -207,8 +207,7 @@ std::optional<bool> apply_test(const std::string& name, const Value& value, cons
         if (integer == nullptr) fault(name + " needs an integer, got " + value.kind());
         return (*integer % 2 != 0) == (name == "odd");
     }
-    if (name == "eq" || name == "equalto" || name == "sameas") return value == arguments.get(0, "");
-    if (name == "ne") return !(value == arguments.get(0, ""));
+    if (name == "equalto" || name == "sameas") return value == arguments.get(0, "");
     if (name == "in") return apply_binary("in", value, arguments.get(0, "")).is_true();
     return std::nullopt;
 }

@@ -1,5 +1,6 @@
 #include "apps/text/added_tokens.hpp"
 
+#include "apps/text/character_kinds.hpp"
 #include "apps/text/unicode.hpp"
 
 #include <algorithm>
@@ -8,19 +9,6 @@
 namespace cairn::inline v0::text {
 
 namespace {
-
-/// Start of the white space that ends `text`.
-std::size_t trailing_space(std::string_view text) {
-    std::size_t start = text.size();
-    while (start > 0) {
-        std::size_t before = start - 1;
-        while (before > 0 && (static_cast<unsigned char>(text[before]) & 0xC0) == 0x80) --before;
-        const Utf8Step step = read_utf8(text.substr(before, start - before));
-        if (step.length != start - before || !is_white_space(step.code)) break;
-        start = before;
-    }
-    return start;
-}
 
 /// Length of the white space that `text` begins with.
 std::size_t leading_space(std::string_view text) {

@@ -33,6 +33,18 @@ std::size_t number_length(std::string_view text, int most) {
     return end;
 }
 
+std::size_t trailing_space(std::string_view text) {
+    std::size_t start = text.size();
+    while (start > 0) {
+        std::size_t before = start - 1;
+        while (before > 0 && (static_cast<unsigned char>(text[before]) & 0xC0) == 0x80) --before;
+        const Utf8Step step = read_utf8(text.substr(before, start - before));
+        if (step.length != start - before || !is_white_space(step.code)) break;
+        start = before;
+    }
+    return start;
+}
+
 std::size_t space_length(std::string_view text) {
     std::size_t end = 0;
     std::size_t last = 0;

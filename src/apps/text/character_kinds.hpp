@@ -50,6 +50,9 @@ std::size_t space_length_with_newlines(std::string_view text);
 /// ` ?[signs]+[ends]*|` and the spaces of space_length_with_newlines(); 0 if neither matches.
 std::size_t sign_or_space_length(std::string_view text, CharacterKinds signs, std::string_view ends);
 
+/// Start of the white space that ends `text`.
+std::size_t trailing_space(std::string_view text);
+
 /// `\s+(?!\S)|\s+`: the last character of a run of spaces belongs to the word after it, unless the run has only one.
 std::size_t space_length(std::string_view text);
 

@@ -75,31 +75,17 @@ bool is_white_space(char32_t code) {
 
 CharacterKind kind_of(char32_t code) {
     if (is_white_space(code)) return CharacterKind::space;
-    switch (category(code)) {
-        case UTF8PROC_CATEGORY_LU:
-        case UTF8PROC_CATEGORY_LT: return CharacterKind::upper;
-        case UTF8PROC_CATEGORY_LL: return CharacterKind::lower;
-        case UTF8PROC_CATEGORY_LM:
-        case UTF8PROC_CATEGORY_LO: return CharacterKind::caseless;
-        case UTF8PROC_CATEGORY_MN:
-        case UTF8PROC_CATEGORY_MC:
-        case UTF8PROC_CATEGORY_ME: return CharacterKind::mark;
-        case UTF8PROC_CATEGORY_ND:
-        case UTF8PROC_CATEGORY_NL:
-        case UTF8PROC_CATEGORY_NO: return CharacterKind::number;
-        case UTF8PROC_CATEGORY_PC:
-        case UTF8PROC_CATEGORY_PD:
-        case UTF8PROC_CATEGORY_PS:
-        case UTF8PROC_CATEGORY_PE:
-        case UTF8PROC_CATEGORY_PI:
-        case UTF8PROC_CATEGORY_PF:
-        case UTF8PROC_CATEGORY_PO: return CharacterKind::punctuation;
-        case UTF8PROC_CATEGORY_SM:
-        case UTF8PROC_CATEGORY_SC:
-        case UTF8PROC_CATEGORY_SK:
-        case UTF8PROC_CATEGORY_SO: return CharacterKind::symbol;
-        default: return CharacterKind::other;
-    }
+    const auto kind = category(code);
+    const auto lies_in = [&](utf8proc_category_t first, utf8proc_category_t last) {
+        return kind >= first && kind <= last;
+    };
+    if (kind == UTF8PROC_CATEGORY_LL) return CharacterKind::lower;
+    if (lies_in(UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LT)) return CharacterKind::upper;
+    if (lies_in(UTF8PROC_CATEGORY_LM, UTF8PROC_CATEGORY_LO)) return CharacterKind::caseless;
+    if (lies_in(UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME)) return CharacterKind::mark;
+    if (lies_in(UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO)) return CharacterKind::number;
+    if (lies_in(UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO)) return CharacterKind::punctuation;
+    return lies_in(UTF8PROC_CATEGORY_SM, UTF8PROC_CATEGORY_SO) ? CharacterKind::symbol : CharacterKind::other;
 }
 
 bool is_punctuation(char32_t code) {

@@ -93,6 +93,10 @@ std::size_t word_length(std::string_view text, WordRule rule) {
         case WordRule::qwen35: return llama3_word_length(text, true, 1);
         case WordRule::gpt4o: return cased_word_length(text, true, 3);
         case WordRule::tekken: return cased_word_length(text, false, 1);
+        case WordRule::last_spaces: {
+            const std::size_t start = trailing_space(text);
+            return start > 0 ? start : text.size();
+        }
         default: break;
     }
     std::size_t length = match_length(text, rule);

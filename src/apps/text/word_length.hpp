@@ -41,15 +41,18 @@ enum class WordRule : std::uint8_t {
     /// `[!-/:-@\[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|
     /// ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`, part
     deepseek3,
-    digit,               ///< `\p{N}`, part
-    three_digits,        ///< `\p{N}{1,3}`, part
-    ascii_digits,        ///< `[0-9][0-9][0-9]`, part
-    newline,             ///< `[\r\n]`, part
-    spaced_letters,      ///< `\s?\p{L}+`, part
-    spaced_punctuation,  ///< `\s?\p{P}+`, part
-    falcon_signs,        ///< ``[\p{P}\$\+<=>\^~\|`]+``, part
-    east_asian,          ///< U+0800 to U+9FA5 and U+AC00 to U+D7FF, part
-    han_and_kana,        ///< U+4E00 to U+9FA5 and U+3040 to U+30FF, part
+    digit,                 ///< `\p{N}`, part
+    three_digits,          ///< `\p{N}{1,3}`, part
+    ascii_digits,          ///< `[0-9][0-9][0-9]`, part
+    newline,               ///< `[\r\n]`, part
+    spaced_letters,        ///< `\s?\p{L}+`, part
+    spaced_punctuation,    ///< `\s?\p{P}+`, part
+    spaced_cased_letters,  ///< `\s?[..]+`, part: letters with a case, as DeepSeek LLM lists them
+    spaced_signs,          ///< `\s?[!-/:-~！-／：-～‘-‟　-。]+`, part
+    last_spaces,           ///< `\s+$`, part
+    falcon_signs,          ///< ``[\p{P}\$\+<=>\^~\|`]+``, part
+    east_asian,            ///< U+0800 to U+9FA5 and U+AC00 to U+D7FF, part
+    han_and_kana,          ///< U+4E00 to U+9FA5 and U+3040 to U+30FF, part
 };
 
 /// Rules that apply in order, each to the words of the one before: SmolLM has `digit`, then `gpt2`.

@@ -71,6 +71,9 @@ std::optional<WordRules> word_rules_named(std::string_view pre) {
          {.rules = {Rule::three_digits, Rule::han_and_kana, Rule::deepseek3}}},
         {{"deepseek-coder"},
          {.rules = {Rule::newline, Rule::spaced_letters, Rule::spaced_punctuation, Rule::east_asian, Rule::digit}}},
+        {{"deepseek-llm"},
+         {.rules = {Rule::newline, Rule::spaced_cased_letters, Rule::spaced_signs, Rule::last_spaces, Rule::east_asian,
+                    Rule::digit}}},
         {{"falcon"}, {.rules = {Rule::falcon_signs, Rule::gpt2, Rule::ascii_digits}}},
     };
     for (const auto& [names, rules] : known)

@@ -89,8 +89,8 @@ TEST(WordLength, PartsAreMatchesAndWhatLiesBetween) {
 }
 
 TEST(WordLength, LongTextsTakeLinearTime) {
-    for (const char* pre :
-         {"gpt-2", "smollm", "llama-bpe", "qwen35", "gpt-4o", "tekken", "deepseek-v3", "deepseek-coder", "falcon"}) {
+    for (const char* pre : {"gpt-2", "smollm", "llama-bpe", "qwen35", "gpt-4o", "tekken", "deepseek-v3", "deepseek-llm",
+                            "deepseek-coder", "falcon"}) {
         const std::vector<WordRule> rules = word_rules_named(pre)->rules;
         for (const std::string_view part : {"a", " ", "\n", "1", "A", "\u4E2DA", "\u0301", "!", "\xFF", "'s", "\x01"}) {
             const std::string text = text_test::repeat(part, 300000);
