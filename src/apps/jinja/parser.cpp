@@ -11,7 +11,8 @@ namespace {
 
 using Kind = Expression::Kind;
 
-constexpr int most_depth = 100;  // of nested expressions and statements
+constexpr int most_depth = 100;   // of nested expressions and statements
+constexpr int most_height = 150;  // of operators in a row
 
 class Parser {
 public:
@@ -61,7 +62,10 @@ private:
     }
 
     Expression make(Kind kind, std::string text = {}, std::vector<Expression> parts = {}) const {
-        return {.kind = kind, .line = peek().line, .text = std::move(text), .parts = std::move(parts)};
+        Expression made{.kind = kind, .line = peek().line, .text = std::move(text), .parts = std::move(parts)};
+        for (const Expression& part : made.parts) made.height = std::max(made.height, part.height + 1);
+        if (made.height > most_height) refuse("an expression of so many operators is not supported");
+        return made;
     }
     Expression constant(Value value) const {
         Expression made = make(Kind::constant);

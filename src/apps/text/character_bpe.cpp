@@ -26,16 +26,21 @@ CharacterBpe::CharacterBpe(const CharacterBpeParts& parts)
                            "the unknown token " + quoted_name(*parts.unk_token) + " is not in the vocabulary");
     }
     byte_ids_.fill(no_token);
+    const auto decoded = [&](const std::string& token) {
+        return parts.space.empty() ? token : replaced(token, parts.space, " ");
+    };
     pieces_.reserve(vocabulary.size());
     for (std::size_t id = 0; id < vocabulary.size(); ++id) {
         const std::string& token = vocabulary.token(static_cast<std::int32_t>(id));
         const auto byte = byte_of_piece(token);
         if (byte) byte_ids_[*byte] = static_cast<std::int32_t>(id);
-        pieces_.push_back(byte && parts.decodes_bytes ? std::string(1, static_cast<char>(*byte))
-                          : parts.space.empty()       ? token
-                                                      : replaced(token, parts.space, " "));
+        pieces_.push_back(byte && parts.decodes_bytes ? std::string(1, static_cast<char>(*byte)) : decoded(token));
         longest_token_ = std::max(longest_token_, token.size());
     }
+    // A token that is matched in normalized text stands for what it matched: "▁<tag>".
+    for (const AddedToken& token : added())
+        if (token.normalized)
+            pieces_[static_cast<std::size_t>(token.id)] = decoded(stages_.normalize(token.content).text);
 }
 
 /// The tokens of the characters of a word. An unknown token follows the byte tokens after it, as in Hugging Face

@@ -45,11 +45,11 @@ public:
         }
     }
 
-private:
     NormalizedText normalize(std::string_view text) const {
         return keeps_bytes_ ? NormalizedText{std::string(text)} : normalizer_.apply(text);
     }
 
+private:
     bool keeps_bytes_;
     TextNormalizer normalizer_;
     AddedTokens raw_, normalized_;

@@ -224,7 +224,7 @@ TEST(ChatTemplate, FoldersNameTheirTemplate) {
 }
 
 TEST(ChatTemplate, PlainRangesOfATextHaveNoAddedTokens) {
-    for (const char* name : {"qwen2", "llama2", "unigram_bytes", "bert"}) {
+    for (const char* name : {"qwen2", "llama2", "gemma", "bert"}) {
         const auto tokenizer = tokenizer_of(name);
         const std::string mark = std::string(name) == "bert"    ? "[SEP]"
                                  : std::string(name) == "qwen2" ? "<|im_end|>"
