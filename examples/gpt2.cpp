@@ -14,6 +14,7 @@
 #include "cairn/text/tokenizer.hpp"
 #include "examples/logit_output.hpp"
 #include "examples/report.hpp"
+#include "examples/sampling_options.hpp"
 #include "examples/support.hpp"
 #include "examples/synthetic_weights.hpp"
 #include "examples/token_id_file.hpp"
@@ -36,8 +37,8 @@ struct Options {
     std::string model = CAIRN_EXAMPLES_DIR "/models/shakespeare-gpt2";
     std::string prompt, prompt_ids, score;
     std::optional<std::int64_t> tokens;
-    cairn::text::SamplerOptions sampling;
-    bool greedy = false, synthetic = false, print_ids = false, print_logits = false, report = false, ignore_eos = false;
+    sampling::Options sampling;
+    bool synthetic = false, print_ids = false, print_logits = false, report = false;
 };
 
 void add_options(CLI::App& app, Options& options) {
@@ -49,16 +50,7 @@ void add_options(CLI::App& app, Options& options) {
                    "file of prompts as token ids: a JSON array, or {\"ids\": [...]}, a line; needs no tokenizer");
     app.add_option("--tokens", options.tokens, "tokens to write; 100 when not given, or none with --print-logits")
         ->check(support::at_least(0));
-    app.add_flag("--greedy", options.greedy, "always take the most likely token");
-    app.add_option("--temperature", options.sampling.temperature,
-                   "logits are divided by it: below 1 likely tokens become likelier, above 1 less so, 0 is greedy");
-    app.add_option("--top-k", options.sampling.top_k, "sample among the k most likely tokens; 0 is off");
-    app.add_option("--top-p", options.sampling.top_p,
-                   "sample among the most likely tokens that together have this probability; 1 is off");
-    app.add_option("--repetition-penalty", options.sampling.repetition_penalty,
-                   "above 1 penalizes tokens that occurred before");
-    app.add_option("--seed", options.sampling.seed, "equal seeds give equal texts");
-    app.add_flag("--ignore-eos", options.ignore_eos, "go on after the end-of-text token");
+    sampling::add_options(app, options.sampling);
     app.add_flag("--print-ids", options.print_ids,
                  "print the new token ids as the last line, as is done without a tokenizer");
     app.add_flag("--print-logits", options.print_logits, "print the logits after each prompt as a JSON array");
@@ -145,7 +137,7 @@ void write(Loaded& loaded, const Options& options, cairn::text::Sampler sampler,
     if (loaded.tokenizer != nullptr) eos = loaded.tokenizer->special().eos;
     for (std::int64_t i = 0; i < tokens; ++i) {
         const std::int32_t next = sampler.sample(logits, all);
-        if (next == eos && !options.ignore_eos) break;
+        if (next == eos && !options.sampling.ignore_eos) break;
         all.push_back(next);
         if (stream) std::cout << stream->push(next) << std::flush;
         if (i + 1 < tokens) logits = model.forward({&all.back(), 1});
@@ -188,11 +180,8 @@ void score(const Options& options) {
 /// Throws cairn::Error(argument) for options that have no effect beside another one.
 void check_options(const CLI::App& app, const Options& options) {
     const auto refuse_writing = [&](const std::string& reason) {
-        support::refuse_given(
-            app,
-            {"--prompt", "--prompt-ids", "--tokens", "--greedy", "--temperature", "--top-k", "--top-p",
-             "--repetition-penalty", "--seed", "--ignore-eos", "--print-ids", "--print-logits"},
-            reason);
+        support::refuse_given(app, {"--prompt", "--prompt-ids", "--tokens", "--print-ids", "--print-logits"}, reason);
+        sampling::refuse_given(app, reason);
     };
     support::refuse_without_effect(app, options.support);
     if (!options.support.save_graph.empty()) {
@@ -212,13 +201,7 @@ void check_options(const CLI::App& app, const Options& options) {
         support::refuse_given(app, {"--model", "--cache-dir"}, "--synthetic makes the weights itself");
         support::refuse_given(app, {"--ignore-eos"}, "--synthetic has no tokenizer that names an end of text");
     }
-    const std::initializer_list<const char*> sampling = {"--top-k", "--top-p", "--seed"};
-    if (options.greedy) {
-        support::refuse_given(app, {"--temperature"}, "--greedy always takes the most likely token");
-        support::refuse_given(app, sampling, "--greedy always takes the most likely token");
-    }
-    if (options.sampling.temperature == 0)
-        support::refuse_given(app, sampling, "temperature 0 always takes the most likely token");
+    sampling::refuse_without_effect(app, options.sampling);
 }
 
 void run(const Options& options) {
@@ -231,9 +214,7 @@ void run(const Options& options) {
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "the prompt is empty: give --prompt or --prompt-ids");
     if (options.synthetic && !options.prompt.empty())
         throw cairn::Error(cairn::ErrorKind::argument, "gpt2", "--synthetic has no tokenizer: give --prompt-ids");
-    cairn::text::SamplerOptions sampling = options.sampling;
-    if (options.greedy) sampling.temperature = 0;
-    const cairn::text::Sampler sampler(sampling);
+    const cairn::text::Sampler sampler = sampling::sampler(options.sampling);
     ModelFiles known = read_model_files(options);
     if (!options.support.save_graph.empty())
         return support::save_graph(options.support.save_graph, graph_of(options, known.config));

@@ -35,7 +35,7 @@ TEST(Help, ShowsDefaults) {
 }
 
 TEST(Version, IsThatOfTheLibraryAndNeedsNoOtherOption) {
-    for (const char* program : {CAIRN_GPT2, CAIRN_DISTILBERT, CAIRN_TOKENIZE}) {
+    for (const char* program : {CAIRN_GPT2, CAIRN_DISTILBERT, CAIRN_LLAMA, CAIRN_TOKENIZE}) {
         const Outcome outcome = run(program, {"--version"});
         EXPECT_TRUE(succeeds(outcome)) << program;
         EXPECT_THAT(outcome.out, testing::EndsWith(", Cairn " + std::string(version()) + "\n"));

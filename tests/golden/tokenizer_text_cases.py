@@ -1,8 +1,8 @@
-"""Writes the small tokenizers of tests/data/transformers5 that have RoBERTa's or Unigram's parts, and tokenizer_text_cases.json.
+"""Writes the small tokenizers of tests/data/transformers5 that have parts of RoBERTa, Unigram models or Llama's relatives, and tokenizer_text_cases.json.
 
     python -m venv v5 && v5/bin/pip install 'transformers>=5' sentencepiece protobuf
     v5/bin/python tokenizer_text_cases.py            # the cases, for the tokenizers that are there
-    v5/bin/python tokenizer_text_cases.py --train    # trains the tokenizers first, on the pages of docs/
+    v5/bin/python tokenizer_text_cases.py --train [FOLDER..]    # trains the tokenizers, or those of the folders, first, on the pages of docs/
 
 For each folder the file has `cases`: a text, or its bytes in hexadecimal where they are no UTF-8, with `ids`, `plain` (ids with special tokens read as text,
 and none added), `pair` (ids of the text and the one after it), `short` (at most 7 ids) and `decoded`; a member that equals one above it is left out. `random`
@@ -18,7 +18,8 @@ import sys
 
 HERE = pathlib.Path(__file__).parent
 DATA = HERE.parent / "data/transformers5"
-FOLDERS = ["roberta", "roberta_template", "albert", "xlm_roberta", "t5", "camembert", "unigram_bytes", "unigram_first"]
+FOLDERS = ["roberta", "roberta_template", "albert", "xlm_roberta", "t5", "camembert", "unigram_bytes", "unigram_first", "llama2", "llama_metaspace", "gemma", "characters", "llama3",
+           "qwen2", "smollm"]
 RANDOM_TEXTS = 2400
 
 LANGUAGES = """Die Straße führt über den Fluß nach Süden, und alle Häuser stehen schön da.
@@ -47,6 +48,7 @@ PARTS = [
     "é", "e\u0301", "ü", "u\u0308", "ñ", "Å", "A\u030a", "ß", "ẞ", "İ", "ı", "ø", "đ", "\u0301", "\u0302", "\u0323", "\u0308\u0301", "Ж", "ж", "мир", "Σ", "ς", "λόγος", "ש", "שָׁ", "ع", "مر", "ﻻ", "न", "क्ष", "ि", "ส", "ำ", "中", "文", "日本", "か\u3099", "が", "ｶﾞ",
     "한", "\u1100", "\u1161", "\u11a8", "각", "ａ", "Ｂ", "１", "ﬁ", "ﬀ", "²", "½", "™", "Ⅳ", "③", "…", "—", "“", "«", "€", "😀", "👩‍👩‍👧", "👍🏽", "🇩🇪", "☃", "\ufe0f", "\u200d", "\u200b", "\ufeff", "\u00ad", "\u0000", "\u0007", "\u007f", "\ufffd", "▁", "▁the",
     "<s>", "</s>", "<pad>", "<unk>", "<mask>", "[CLS]", "[SEP]", "[MASK]", "<extra_id_0>", "<tag>", "zzz", "ZZZ", "<0x41>", "𝔸", "𐍈", "\u0344", "Ω", "ǅ", "ﷺ", "᾿", "\u0345", "ᾳ",
+    "<|im_start|>", "<|im_end|>", "<|eot_id|>", "<start_of_turn>", "<0xE2>", "\r\n", "\n\n", "'S", "'ll", "HTTPServer", "12345", "⅔", "a\u0301b", "/", "    ",
 ]
 
 
@@ -119,6 +121,8 @@ def flags(content, **more):
 
 
 def write_folder(name, file, config):
+    if len(sys.argv) > 2 and name not in sys.argv:
+        return
     folder = DATA / name
     folder.mkdir(exist_ok=True)
     (folder / "tokenizer.json").write_text(json.dumps(file, ensure_ascii=False, separators=(",", ":")))
@@ -216,6 +220,98 @@ def train():
     write_folder("unigram_first", as_file(first, tokens, decoder={**metaspace, "prepend_scheme": "never"}), {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "<unk>"})
 
 
+def byte_pieces_first(tokenizer, special):
+    """The JSON of a BPE whose vocabulary is the special tokens, 256 pieces of bytes, and what was trained."""
+    file = json.loads(tokenizer.to_str())
+    trained_tokens = sorted(file["model"]["vocab"], key=file["model"]["vocab"].get)
+    tokens = [*special, *(f"<0x{byte:02X}>" for byte in range(256)), *(token for token in trained_tokens if token not in special)]
+    file["model"].update({"vocab": {token: id for id, token in enumerate(tokens)}, "byte_fallback": True, "fuse_unk": True, "unk_token": "<unk>"})
+    return file
+
+
+def named(ids, contents, **more):
+    return [{"id": ids[content], **flags(content, **more)} for content in contents]
+
+
+def train_llamas():
+    """The pipelines of Llama 1 to 3, Gemma, Qwen 2 and SmolLM."""
+    from tokenizers import Regex, decoders, normalizers, pre_tokenizers
+
+    class_of = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
+    roles = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+    words = pre_tokenizers.Metaspace(prepend_scheme="always")
+    special = ["<unk>", "<s>", "</s>"]
+    file = byte_pieces_first(trained("bpe", 600, special, None, words), special)
+    ids = file["model"]["vocab"]
+    steps = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+
+    def decoder(*more):
+        return json.loads(decoders.Sequence([*steps, *more]).__getstate__())
+
+    def normalizer(*parts):
+        return json.loads((parts[0] if len(parts) == 1 else normalizers.Sequence(list(parts))).__getstate__())
+
+    begins = template("<s>", "", "<s> A <s> B")(ids)
+    strips = decoder(decoders.Strip(" ", 1, 0))
+    merges = file["model"]["merges"]
+    file["model"]["merges"] = [" ".join(merge) for merge in merges]
+    tags = [{"id": len(ids), **flags("<tag>", special=False, normalized=True)}, {"id": len(ids) + 1, **flags("<|im_start|>")}]
+    write_folder("llama2", {**file, "normalizer": normalizer(normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")), "pre_tokenizer": None, "post_processor": begins,
+                            "decoder": strips, "added_tokens": [*named(ids, special), *tags]}, {**class_of, **roles})
+    file["model"]["merges"] = merges
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False}
+    write_folder("llama_metaspace", {**file, "normalizer": None, "pre_tokenizer": metaspace, "post_processor": begins, "decoder": strips,
+                                     "added_tokens": [*named(ids, special), *tags]}, {**class_of, **roles, "truncation_side": "left"})
+
+    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"]
+    file = byte_pieces_first(trained("bpe", 600, special, normalizers.Replace(" ", "▁"), pre_tokenizers.Metaspace(prepend_scheme="never")), special)
+    ids = file["model"]["vocab"]
+    tags = [{"id": len(ids), **flags("<start_of_turn>")}, {"id": len(ids) + 1, **flags("\n\n", special=False)}]
+    split = {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+    write_folder("gemma", {**file, "normalizer": normalizer(normalizers.Replace(" ", "▁")), "pre_tokenizer": split,
+                           "post_processor": template("<bos>", "", "<bos> A <bos> B")(ids), "decoder": decoder(), "added_tokens": [*named(ids, special), *tags]},
+                 {**class_of, "bos_token": "<bos>", "eos_token": "<eos>", "unk_token": "<unk>", "pad_token": "<pad>"})
+
+    # Parts that no model above has: words that keep their space, some bytes without a piece, unknown tokens that are not fused, merges that are ignored.
+    plain = json.loads(trained("bpe", 400, ["<unk>"], None, pre_tokenizers.Split(" ", "merged_with_previous")).to_str())
+    vocabulary = plain["model"]["vocab"]
+    for byte in (0xE2, 0x98, 0x83, 0xC3, 0xA9):
+        vocabulary[f"<0x{byte:02X}>"] = len(vocabulary)
+    plain["model"].update({"byte_fallback": True, "fuse_unk": False, "unk_token": "<unk>", "ignore_merges": True})
+    write_folder("characters", {**plain, "normalizer": normalizer(normalizers.NFKC()), "pre_tokenizer": split, "decoder": decoder(),
+                                "added_tokens": named(vocabulary, ["<unk>"])}, {**class_of, "unk_token": "<unk>"})
+
+    def byte_level(use_regex):
+        return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+
+    def in_sequence(*steps):
+        return {"type": "Sequence", "pretokenizers": list(steps)}
+
+    def isolated(expression):
+        return {"type": "Split", "pattern": {"Regex": expression}, "behavior": "Isolated", "invert": False}
+
+    llama3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    qwen2 = llama3.replace("{1,3}", "")
+    for name, tokens, expression, steps, post in [
+            ("llama3", ["<|begin_of_text|>", "<|end_of_text|>", "<|eot_id|>"], llama3, in_sequence(isolated(llama3), byte_level(False)), True),
+            ("qwen2", ["<|endoftext|>", "<|im_start|>", "<|im_end|>"], qwen2, in_sequence(isolated(qwen2), byte_level(False)), False),
+            ("smollm", ["<|endoftext|>", "<|im_start|>", "<|im_end|>"], r"\p{N}", in_sequence({"type": "Digits", "individual_digits": True}, byte_level(True)), False)]:
+        trainer_words = pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(expression), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=not post)])
+        file = json.loads(trained("bpe", 700, [], None, trainer_words).to_str())
+        model = file["model"]
+        if name == "smollm":  # its vocabulary lacks some bytes
+            model["vocab"] = {token: id for id, token in enumerate(token for token in sorted(model["vocab"], key=model["vocab"].get) if not {"Ù", "Ñ"} & set(token))}
+            model["merges"] = [merge for merge in model["merges"] if not {"Ù", "Ñ"} & set("".join(merge))]
+        ids = model["vocab"]
+        added = [{"id": len(ids) + i, **flags(token)} for i, token in enumerate(tokens)]
+        model["ignore_merges"] = post
+        begins = template(tokens[0], "", f"{tokens[0]} A {tokens[0]} B")({**ids, tokens[0]: len(ids)})
+        both = {"type": "Sequence", "processors": [byte_level(True), begins]}
+        config = {**class_of, "bos_token": tokens[0], "eos_token": tokens[1]} if post else {**class_of, "eos_token": tokens[2]}
+        write_folder(name, {**file, "normalizer": {"type": "NFC"} if name == "qwen2" else None, "pre_tokenizer": steps, "post_processor": both if post else byte_level(False),
+                            "decoder": byte_level(True), "added_tokens": added}, config)
+
+
 def one_case(tokenizer, text, other):
     case = {"ids": tokenizer(text)["input_ids"]}
     core = tokenizer.backend_tokenizer
@@ -237,6 +333,7 @@ def one_case(tokenizer, text, other):
 def main():
     if "--train" in sys.argv:
         train()
+        train_llamas()
     import tokenizers
     import transformers
 

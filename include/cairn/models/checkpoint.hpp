@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cairn/gguf.hpp"
+#include "cairn/text/chat_template.hpp"
 #include "cairn/text/gguf_vocabulary.hpp"
 #include "cairn/types.hpp"
 #include "cairn/weights.hpp"
@@ -76,5 +77,8 @@ CAIRN_API WeightSource stored_weights(const std::vector<WeightSpec>& weights, co
 CAIRN_API text::GgufVocabulary gguf_vocabulary(const Gguf& file);
 /// The tokenizer of a model's folder or `.gguf` file: text::load_tokenizer(), or make_tokenizer() of gguf_vocabulary().
 CAIRN_API std::unique_ptr<text::Tokenizer> model_tokenizer(const std::filesystem::path& model);
+/// The chat template of a model's folder (text::load_chat_template()) or `.gguf` file (`tokenizer.chat_template`), for
+/// its tokenizer, which must outlive it. Throws Error: `file` if there is none, and what text::ChatTemplate throws.
+CAIRN_API text::ChatTemplate model_chat_template(const std::filesystem::path& model, const text::Tokenizer& tokenizer);
 
 }  // namespace cairn::inline v0::models

@@ -14,7 +14,8 @@ namespace cairn::inline v0::text {
 /// models::gguf_vocabulary reads them.
 struct GgufVocabulary {
     std::string source{};  ///< the file, for errors
-    std::string model{};   ///< `model`: `gpt2` is byte-level BPE, `bert` WordPiece, `llama` SentencePiece BPE
+    std::string model{};   ///< `model`: `gpt2` is byte-level BPE, `bert` WordPiece, `llama` SentencePiece BPE,
+                           ///< `gemma4` a BPE of characters
     std::string pre{};     ///< `pre`, how BPE splits text into words; `gpt-2` if empty
     std::vector<std::string> tokens{};  ///< `tokens`, by id
     std::vector<std::int64_t>
@@ -22,7 +23,8 @@ struct GgufVocabulary {
     std::vector<double> scores{};  ///< `scores`, of SentencePiece BPE, by id
     std::vector<std::string> merges{};  ///< `merges`, of BPE, in descending priority: two tokens and a space between
     std::optional<std::int64_t> bos{}, eos{}, unk{}, sep{}, pad{}, cls{}, mask{};  ///< `bos_token_id`, ..
-    /// `add_bos_token`, `add_eos_token`: of BPE. Not stated: a text of SentencePiece begins with `bos`.
+    /// `add_bos_token`, `add_eos_token`: of BPE. Not stated: a text of SentencePiece, Llama 3 and Gemma 4 begins with
+    /// `bos`.
     std::optional<bool> add_bos{}, add_eos{};
     bool add_space_prefix = true;  ///< `add_space_prefix`, of SentencePiece BPE
 };

@@ -15,6 +15,11 @@
 
 namespace cairn::inline v0::text {
 
+/// The bytes of a text from `begin` to before `end`.
+struct TextRange {
+    std::size_t begin = 0, end = 0;
+};
+
 /// Options of `Tokenizer::encode`.
 struct EncodeOptions {
     /// Add the model's special tokens, as its files define: `[CLS] A [SEP]` for BERT and ALBERT, `<s> A </s>` for
@@ -26,6 +31,10 @@ struct EncodeOptions {
     /// The most ids to return, including those of `add_special`, which are kept; 0: no limit. Truncates the end of the
     /// text, or its start if `truncation_side` of the files is `left`.
     std::size_t max_length = 0;
+    /// Parts of the text, in order, in which added tokens, special or not, are plain characters although
+    /// `parse_special` is set: what others wrote, within a text that the program made. Tokens of white space alone are
+    /// recognised there too, unless they are special. Not for `encode_pair`.
+    std::span<const TextRange> plain{};
 };
 
 /// The ids of tokens with a special role, where the tokenizer's files define one.
@@ -52,7 +61,8 @@ public:
     virtual ~Tokenizer();
 
     /// The ids of a UTF-8 text. Takes time linear in its length, up to a logarithmic factor (byte-level BPE).
-    /// Byte-level BPE keeps ill-formed bytes; WordPiece and Unigram read each ill-formed sequence as U+FFFD. Throws
+    /// Byte-level BPE without a normalizer keeps ill-formed bytes; the others read each ill-formed sequence as U+FFFD.
+    /// Throws
     /// Error (argument) if `max_length` leaves no room for the tokens of `add_special`.
     virtual std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options = {}) const = 0;
 
@@ -96,15 +106,19 @@ public:
 
 /// Loads the tokenizer of a Hugging Face model folder. The files determine its kind; the first row that applies counts:
 ///
-///     tokenizer.json            byte-level BPE (GPT-2, RoBERTa), WordPiece (BERT) or Unigram (ALBERT, XLM-RoBERTa,
-///                               T5), by its `model.type`
+///     tokenizer.json            BPE (GPT-2, RoBERTa, Llama, Gemma, Qwen), WordPiece (BERT) or Unigram (ALBERT,
+///                               XLM-RoBERTa, T5), by its `model.type`
 ///     vocab.json + merges.txt   byte-level BPE: RoBERTa's if the class says so, otherwise GPT-2's
 ///     vocab.txt                 WordPiece
 ///
-/// With Unigram the normalizer may consist of Replace (of a string, or of the regular expression ` {2,}`), NFC, NFD,
-/// NFKC, NFKD, StripAccents, Lowercase, Precompiled and Strip, the pre-tokenizer of WhitespaceSplit and Metaspace; the
-/// decoder is Metaspace. The post-processor of any kind is none, ByteLevel, BertProcessing, RobertaProcessing or
-/// TemplateProcessing.
+/// With BPE and Unigram the normalizer may consist of Replace (of a string, or of the regular expression ` {2,}`), NFC,
+/// NFD, NFKC, NFKD, StripAccents, Lowercase, Precompiled, Prepend and Strip. BPE is byte-level with a ByteLevel
+/// pre-tokenizer, before which Split by the regular expressions of GPT-2, GPT-4, GPT-4o, Llama 3, Qwen 2 and 3.5,
+/// Tekken and DeepSeek and Digits may stand; other regular expressions are refused with their text. Otherwise it is of
+/// characters: the pre-tokenizer of WhitespaceSplit, Metaspace, and Split at a string that belongs to the word before
+/// it, the decoder of Replace, ByteFallback, Fuse and Strip. With Unigram the pre-tokenizer is of WhitespaceSplit and
+/// Metaspace, the decoder Metaspace. The post-processor of any kind is none, ByteLevel, BertProcessing,
+/// RobertaProcessing, TemplateProcessing, or a Sequence with one of them besides ByteLevel.
 ///
 /// tokenizer_config.json in the same folder gives names of special tokens, added and additional special tokens,
 /// `add_prefix_space`, `do_lower_case`, `strip_accents`, `tokenize_chinese_chars`, `keep_accents`, `extra_ids`,
@@ -124,10 +138,14 @@ public:
 ///                                                white space before it (`lstrip`)
 ///     AlbertTokenizer, XLMRobertaTokenizer,      tokenizer.json applies, which must be as version 5 builds it from
 ///     CamembertTokenizer, T5Tokenizer            `do_lower_case`, `keep_accents` and `add_prefix_space`
+///     LlamaTokenizer, GemmaTokenizer,            tokenizer.json applies; its post_processor must add the tokens of
+///     CodeLlamaTokenizer                         `add_bos_token` (default true) and `add_eos_token`
 ///     PreTrainedTokenizerFast, TokenizersBackend tokenizer.json applies
 ///
-/// A contradiction that versions 4 and 5 of transformers resolve differently, or with an unknown class or none, throws
-/// Error (unsupported) with both values.
+/// Version 5 builds the pipelines of some classes of BPE (GPT2Tokenizer, LlamaTokenizer, GemmaTokenizer,
+/// Qwen2Tokenizer) itself; here that of tokenizer.json counts, with which the model was trained. Another contradiction
+/// that versions 4 and 5 of transformers resolve differently, or with an unknown class or none, throws Error
+/// (unsupported) with both values.
 ///
 /// Unicode data is that of the installed utf8proc (15.0 in Debian 12). With it, byte-level BPE splits every code point
 /// that Unicode 15.0 assigns as Hugging Face tokenizers 0.23 does. That library uses Unicode 16: the 5,004 letters and

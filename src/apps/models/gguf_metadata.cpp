@@ -183,4 +183,9 @@ std::unique_ptr<text::Tokenizer> model_tokenizer(const std::filesystem::path& mo
     return is_gguf(model) ? text::make_tokenizer(gguf_vocabulary(Gguf::open(model))) : text::load_tokenizer(model);
 }
 
+text::ChatTemplate model_chat_template(const std::filesystem::path& model, const text::Tokenizer& tokenizer) {
+    if (!is_gguf(model)) return text::load_chat_template(model, tokenizer);
+    return {Gguf::open(model).text("tokenizer.chat_template"), tokenizer};
+}
+
 }  // namespace cairn::inline v0::models

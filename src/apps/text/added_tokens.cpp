@@ -1,25 +1,14 @@
 #include "apps/text/added_tokens.hpp"
 
+#include "apps/text/character_kinds.hpp"
 #include "apps/text/unicode.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace cairn::inline v0::text {
 
 namespace {
-
-/// Start of the white space that ends `text`.
-std::size_t trailing_space(std::string_view text) {
-    std::size_t start = text.size();
-    while (start > 0) {
-        std::size_t before = start - 1;
-        while (before > 0 && (static_cast<unsigned char>(text[before]) & 0xC0) == 0x80) --before;
-        const Utf8Step step = read_utf8(text.substr(before, start - before));
-        if (step.length != start - before || !is_white_space(step.code)) break;
-        start = before;
-    }
-    return start;
-}
 
 /// Length of the white space that `text` begins with.
 std::size_t leading_space(std::string_view text) {
@@ -42,17 +31,30 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens) {
             by_first_byte_[static_cast<unsigned char>(token.content[0])].push_back(std::move(token));
 }
 
-const AddedToken* AddedTokens::match(std::string_view text, bool with_special) const {
-    for (const AddedToken& token : by_first_byte_[static_cast<unsigned char>(text[0])])
-        if ((with_special || !token.special) && text.starts_with(token.content)) return &token;
+bool SpecialPlaces::allow(const AddedToken& token, std::size_t begin) const {
+    const auto after =
+        std::partition_point(plain_.begin(), plain_.end(), [&](TextRange range) { return range.end <= begin; });
+    const bool is_plain = after != plain_.end() && after->begin < begin + token.content.size();
+    if (is_plain) return !token.special && leading_space(token.content) == token.content.size();
+    return anywhere_ || !token.special;
+}
+
+SpecialPlaces SpecialPlaces::in_normalized() const {
+    static constexpr TextRange whole{0, std::numeric_limits<std::size_t>::max()};
+    return has_ranges() ? SpecialPlaces(std::span(&whole, 1)) : *this;
+}
+
+const AddedToken* AddedTokens::match(std::string_view text, std::size_t at, const SpecialPlaces& special) const {
+    for (const AddedToken& token : by_first_byte_[static_cast<unsigned char>(text[at])])
+        if (text.substr(at).starts_with(token.content) && special.allow(token, at)) return &token;
     return nullptr;
 }
 
-std::vector<Segment> AddedTokens::split(std::string_view text, bool with_special) const {
+std::vector<Segment> AddedTokens::split(std::string_view text, const SpecialPlaces& special) const {
     std::vector<Segment> segments;
     std::size_t plain = 0;  // start of the text that is not in a segment yet
     for (std::size_t at = 0; at < text.size();) {
-        const AddedToken* token = match(text.substr(at), with_special);
+        const AddedToken* token = match(text, at, special);
         if (token == nullptr) {
             ++at;
             continue;

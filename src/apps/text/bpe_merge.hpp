@@ -7,6 +7,9 @@
 
 namespace cairn::inline v0::text {
 
+/// The id of a byte or character without a token; BpeMerger leaves it out.
+inline constexpr std::int32_t no_token = -1;
+
 /// The pairs of tokens that merge to one token, with their ranks; the lowest rank merges first.
 class MergeTable {
 public:

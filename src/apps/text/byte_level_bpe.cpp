@@ -2,22 +2,18 @@
 
 #include "apps/text/byte_alphabet.hpp"
 #include "apps/text/file_errors.hpp"
+#include "apps/text/merge_table.hpp"
 
 #include <algorithm>
 #include <limits>
 
 namespace cairn::inline v0::text {
-namespace {
-
-constexpr std::int32_t no_token = -1;  // of a byte; BpeMerger leaves it out
-
-}  // namespace
-
-ByteLevelBpe::ByteLevelBpe(const BpeParts& parts)
+ByteLevelBpe::ByteLevelBpe(const ByteLevelBpeParts& parts)
     : TableTokenizer(parts),
-      added_(added()),
+      stages_(added(), parts.normalizer, true),
+      merges_(merge_table(parts, vocabulary())),
       add_prefix_space_(parts.add_prefix_space),
-      word_rule_(parts.word_rule),
+      word_rules_(parts.word_rules),
       ignores_merges_(parts.ignores_merges) {
     const Vocabulary& vocabulary = this->vocabulary();
     for (unsigned byte = 0; byte < 256; ++byte) {
@@ -35,27 +31,6 @@ ByteLevelBpe::ByteLevelBpe(const BpeParts& parts)
         longest_token_ = std::max(longest_token_, bytes_.back().size());
     }
     for (const AddedToken& token : added()) bytes_[static_cast<std::size_t>(token.id)] = token.content;
-    read_merges(parts);
-}
-
-void ByteLevelBpe::read_merges(const BpeParts& parts) {
-    const Vocabulary& vocabulary = this->vocabulary();
-    const auto find = [&](const std::string& token, std::size_t number) {
-        const auto id = vocabulary.find(token);
-        if (!id)
-            throw_bad_file(parts.merges_source, "merge " + std::to_string(number) + " needs " + quoted_name(token) +
-                                                    ", which is not in the vocabulary");
-        return *id;
-    };
-    merges_.reserve(parts.merges.size());
-    for (std::size_t rank = 0; rank < parts.merges.size(); ++rank) {
-        const auto& [left, right] = parts.merges[rank];
-        const std::size_t number = rank + 1;
-        const MergeTable::Merge merge{static_cast<std::int32_t>(rank), find(left + right, number)};
-        if (!merges_.add(find(left, number), find(right, number), merge))
-            throw_bad_file(parts.merges_source, "merge " + std::to_string(number) + " of " + quoted_name(left) +
-                                                    " and " + quoted_name(right) + " came before");
-    }
 }
 
 std::optional<std::int32_t> ByteLevelBpe::whole_word(std::string_view word) const {
@@ -72,22 +47,20 @@ void ByteLevelBpe::encode_plain(std::string_view text, BpeMerger& merger, std::v
         with_space.append(" ").append(text);
         text = with_space;
     }
-    std::vector<std::int32_t> word;
-    while (!text.empty()) {
-        const std::size_t length = word_length(text, word_rule_);
-        word.clear();
-        if (const auto whole = ignores_merges_ ? whole_word(text.substr(0, length)) : std::nullopt) {
-            word.push_back(*whole);
+    std::vector<std::int32_t> merged;
+    for_each_word(text, word_rules_, [&](std::string_view word) {
+        merged.clear();
+        if (const auto whole = ignores_merges_ ? whole_word(word) : std::nullopt) {
+            merged.push_back(*whole);
         } else {
-            for (const char byte : text.substr(0, length)) word.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
-            merger.merge(word);
+            for (const char byte : word) merged.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
+            merger.merge(merged);
         }
-        ids.insert(ids.end(), word.begin(), word.end());
-        text.remove_prefix(length);
-    }
+        ids.insert(ids.end(), merged.begin(), merged.end());
+    });
 }
 
-std::vector<std::int32_t> ByteLevelBpe::ids_of(std::string_view text, bool parse_special) const {
+std::vector<std::int32_t> ByteLevelBpe::ids_of(std::string_view text, const SpecialPlaces& special) const {
     constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
     if (text.size() >= most)
         throw Error(
@@ -95,12 +68,7 @@ std::vector<std::int32_t> ByteLevelBpe::ids_of(std::string_view text, bool parse
             "expected a text of less than " + std::to_string(most) + " bytes, got " + std::to_string(text.size()));
     std::vector<std::int32_t> ids;
     BpeMerger merger(merges_);
-    for (const Segment& segment : added_.split(text, parse_special)) {
-        if (segment.id == Segment::plain)
-            encode_plain(segment.text, merger, ids);
-        else
-            ids.push_back(segment.id);
-    }
+    stages_.apply(text, special, ids, [&](std::string_view part, bool) { encode_plain(part, merger, ids); });
     return ids;
 }
 

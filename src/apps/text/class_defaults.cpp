@@ -57,6 +57,19 @@ void require_roberta_defaults(const BpeParts& parts, const TokenizerConfig& conf
             "RobertaProcessing with " + quoted_name(expected.before[0]) + " and " + quoted_name(expected.after[0]));
 }
 
+void require_llama_template(const BpeParts& parts, const TokenizerConfig& config) {
+    if (!is_llama_class(config)) return;
+    const auto require = [&](const char* key, bool expected, const std::vector<std::string>& stored) {
+        if (expected == !stored.empty()) return;
+        throw_unsupported_file(parts.source, std::string("the post_processor ") + (stored.empty() ? "lacks" : "adds") +
+                                                 " a token where " + key + (expected ? " is true" : " is false") +
+                                                 " for the class " + stated_class(config) +
+                                                 ": version 4 of transformers follows the class, version 5 this file");
+    };
+    require("add_bos_token", config.add_bos_token.value_or(true), parts.template_tokens.before);
+    require("add_eos_token", config.add_eos_token.value_or(false), parts.template_tokens.after);
+}
+
 void require_mask_flags(const TokenizerParts& parts, const TokenizerConfig& config) {
     const auto role = parts.special_names.find("mask_token");
     if (role == parts.special_names.end()) return;

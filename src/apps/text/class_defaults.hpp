@@ -21,6 +21,10 @@ void require_bert_defaults(const WordPieceParts& parts, const TokenizerConfig& c
 /// Of RoBERTa's classes: the tokens added to texts are sep_token and cls_token of the configuration.
 void require_roberta_defaults(const BpeParts& parts, const TokenizerConfig& config);
 
+/// Of the classes of Llama and Gemma: version 4 makes the template of `add_bos_token` (default true) and
+/// `add_eos_token` (default false), version 5 keeps that of tokenizer.json.
+void require_llama_template(const BpeParts& parts, const TokenizerConfig& config);
+
 /// RoBERTa's mask takes the white space before it: always in version 4 unless the configuration states its flags, and
 /// in version 5 if some file says so. `parts` has the names of roles.
 void require_mask_flags(const TokenizerParts& parts, const TokenizerConfig& config);

@@ -2,11 +2,13 @@
 
 #include "apps/text/byte_level_bpe.hpp"
 #include "apps/text/byte_piece.hpp"
+#include "apps/text/character_bpe.hpp"
 #include "apps/text/file_errors.hpp"
 #include "apps/text/score_bpe.hpp"
 #include "apps/text/vocabulary_files.hpp"
 #include "apps/text/word_piece.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace cairn::inline v0::text {
@@ -70,20 +72,38 @@ TemplateTokens template_of(const GgufVocabulary& vocabulary, const TokenizerPart
     return {.before = before, .after = after, .pair_before = before, .between = between, .pair_after = after};
 }
 
-std::unique_ptr<Tokenizer> make_bpe(const GgufVocabulary& vocabulary) {
-    const std::optional<WordRule> rule = word_rule_named(vocabulary.pre.empty() ? "gpt-2" : vocabulary.pre);
-    if (!rule)
-        throw_unsupported_file(vocabulary.source,
-                               "text that is split as " + quoted_name(vocabulary.pre) + " is not supported");
-    BpeParts parts;
-    parts.word_rule = *rule;
-    parts.may_lack_bytes = true;
-    parts.ignores_merges = *rule == WordRule::llama3;
-    read_tokens(vocabulary, parts, [&](std::size_t id) { return vocabulary.tokens[id]; });
+void read_merges(const GgufVocabulary& vocabulary, BpeParts& parts) {
     parts.merges_source = vocabulary.source;
     for (const std::string& merge : vocabulary.merges) parts.merges.push_back(merge_pair(merge, vocabulary.source));
-    parts.template_tokens = template_of(vocabulary, parts, false);
+}
+
+std::unique_ptr<Tokenizer> make_byte_level_bpe(const GgufVocabulary& vocabulary) {
+    const auto words = word_rules_named(vocabulary.pre.empty() ? "gpt-2" : vocabulary.pre);
+    if (!words)
+        throw_unsupported_file(vocabulary.source,
+                               "text that is split as " + quoted_name(vocabulary.pre) + " is not supported");
+    ByteLevelBpeParts parts;
+    parts.word_rules = words->rules;
+    parts.may_lack_bytes = true;
+    parts.ignores_merges = words->ignores_merges;
+    read_tokens(vocabulary, parts, [&](std::size_t id) { return vocabulary.tokens[id]; });
+    read_merges(vocabulary, parts);
+    parts.template_tokens = template_of(vocabulary, parts, words->adds_bos && vocabulary.bos.has_value());
     return std::make_unique<ByteLevelBpe>(parts);
+}
+
+/// Gemma 4. A space is U+2581, and a character without a token is given by the tokens of its bytes.
+std::unique_ptr<Tokenizer> make_character_bpe(const GgufVocabulary& vocabulary) {
+    CharacterBpeParts parts;
+    read_tokens(vocabulary, parts, [&](std::size_t id) { return vocabulary.tokens[id]; });
+    read_merges(vocabulary, parts);
+    parts.normalizer = {{.kind = NormalizerStep::Kind::replace, .from = " ", .to = std::string(begins_word)}};
+    parts.byte_fallback = parts.decodes_bytes = parts.fuses_unk = true;
+    parts.space = begins_word;
+    if (const auto unk = parts.special_names.find("unk_token"); unk != parts.special_names.end())
+        parts.unk_token = unk->second;
+    parts.template_tokens = template_of(vocabulary, parts, vocabulary.bos.has_value());
+    return std::make_unique<CharacterBpe>(parts);
 }
 
 std::unique_ptr<Tokenizer> make_score_bpe(const GgufVocabulary& vocabulary) {
@@ -130,11 +150,12 @@ std::unique_ptr<Tokenizer> make_word_piece(const GgufVocabulary& vocabulary) {
 }  // namespace
 
 std::unique_ptr<Tokenizer> make_tokenizer(const GgufVocabulary& vocabulary) {
-    if (vocabulary.model == "gpt2") return make_bpe(vocabulary);
+    if (vocabulary.model == "gpt2") return make_byte_level_bpe(vocabulary);
+    if (vocabulary.model == "gemma4") return make_character_bpe(vocabulary);
     if (vocabulary.model == "bert") return make_word_piece(vocabulary);
     if (vocabulary.model == "llama") return make_score_bpe(vocabulary);
     throw_unsupported_file(vocabulary.source, "a tokenizer of the model " + quoted_name(vocabulary.model) +
-                                                  " is not supported; supported are gpt2, bert and llama");
+                                                  " is not supported; supported are gpt2, bert, llama and gemma4");
 }
 
 }  // namespace cairn::inline v0::text

@@ -31,6 +31,27 @@ void require_type(const json& root, const std::string& part, std::initializer_li
     refuse_type(part, type, source);
 }
 
+namespace {
+
+using ReadStep = std::function<void(const json&, const std::string&)>;
+
+void for_steps_of(const json& step, const std::string& part, const char* members, const std::string& source,
+                  const ReadStep& read) {
+    if (!step.is_object()) refuse_type(part, step.type_name(), source);
+    const auto type = read_member<std::string>(step, "type", "", source);
+    if (type != "Sequence") return read(step, type);
+    const json& steps = required_member(step, members, source);
+    if (!steps.is_array()) throw_bad_file(source, std::string("expected an array for '") + members + "'");
+    for (const json& inner : steps) for_steps_of(inner, part, members, source, read);
+}
+
+}  // namespace
+
+void for_steps(const json& root, const std::string& part, const char* members, const std::string& source,
+               const ReadStep& read) {
+    if (part_type(root, part, source) != "null") for_steps_of(root[part], part, members, source, read);
+}
+
 void read_shared_parts(const json& root, const TokenizerConfig& config, const std::string& source,
                        TokenizerParts& parts) {
     parts.source = source;

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -23,6 +24,11 @@ std::string part_type(const nlohmann::json& root, const std::string& part, const
 /// Throws Error (unsupported), naming the part and its type, unless the type is one of `known`.
 void require_type(const nlohmann::json& root, const std::string& part, std::initializer_list<const char*> known,
                   const std::string& source);
+
+/// Calls `read(step, type)` for each step of a part: the part itself, or those of a Sequence under `members`, which may
+/// contain sequences. An absent part has none.
+void for_steps(const nlohmann::json& root, const std::string& part, const char* members, const std::string& source,
+               const std::function<void(const nlohmann::json&, const std::string&)>& read);
 
 /// Reads the members of a tokenizer.json that all kinds of tokenizer share, but for the vocabulary, and applies
 /// `config`.

@@ -22,24 +22,24 @@ void require_class(const TokenizerConfig& config, bool known) {
 }
 
 /// Roles and template of GPT-2's tokenizer. `parts` has the vocabulary.
-void apply_gpt2_class(const TokenizerConfig& config, BpeParts& parts) {
+void apply_gpt2_class(const TokenizerConfig& config, ByteLevelBpeParts& parts) {
     reject_ambiguous_tokens(config, {"bos_token", "eos_token", "unk_token"}, gpt2_end_of_text);
     if (knows(parts, gpt2_end_of_text))
         parts.special_names = {{"bos_token", gpt2_end_of_text}, {"eos_token", gpt2_end_of_text}};
     apply_config(config, parts);
-    if (config.add_eos_token)
+    if (config.add_eos_token.value_or(false))
         throw_unsupported_file(
             config.source,
             "add_eos_token is not supported without a tokenizer.json: version 4 of transformers ignores "
             "it for this class, version 5 does not");
-    if (!config.add_bos_token) return;
+    if (!config.add_bos_token.value_or(false)) return;
     const auto bos = parts.special_names.find("bos_token");
     if (bos == parts.special_names.end()) throw_bad_file(config.source, "add_bos_token needs a bos_token");
     parts.template_tokens = {.before = {bos->second}, .pair_before = {bos->second}, .between = {bos->second}};
 }
 
 /// Roles and template of RoBERTa's tokenizer, which ignores add_bos_token and add_eos_token.
-void apply_roberta_class(const TokenizerConfig& config, BpeParts& parts) {
+void apply_roberta_class(const TokenizerConfig& config, ByteLevelBpeParts& parts) {
     reject_ambiguous_tokens(config, {"bos_token", "cls_token"}, "<s>");
     reject_ambiguous_tokens(config, {"eos_token", "sep_token"}, "</s>");
     apply_config(config, parts);
@@ -50,7 +50,7 @@ void apply_roberta_class(const TokenizerConfig& config, BpeParts& parts) {
 
 std::unique_ptr<Tokenizer> read_bpe_files(const std::filesystem::path& folder, const TokenizerConfig& config) {
     require_class(config, is_gpt2_class(config) || is_roberta_class(config));
-    BpeParts parts;
+    ByteLevelBpeParts parts;
     const auto vocabulary = folder / "vocab.json";
     const auto merges = folder / "merges.txt";
     for (const auto& [needed, other] : {std::pair(vocabulary, merges), std::pair(merges, vocabulary)})

@@ -1,6 +1,7 @@
 #include "apps/text/post_processor.hpp"
 
 #include "apps/text/json_file.hpp"
+#include "apps/text/json_parts.hpp"
 
 #include <array>
 
@@ -68,30 +69,37 @@ std::string read_pair_token(const json& processor, const char* key, const std::s
     return (*pair)[0].get<std::string>();
 }
 
-}  // namespace
-
-TemplateTokens read_post_processor(const json& root, const std::string& source) {
-    const json* processor = find_member(root, "post_processor");
-    if (processor == nullptr) return {};
-    const std::string type = read_member<std::string>(*processor, "type", "", source);
-    if (type == "ByteLevel") return {};
+TemplateTokens read_step(const json& processor, const std::string& type, const std::string& source) {
     if (type == "BertProcessing" || type == "RobertaProcessing") {
         // Both flags change the offsets of tokens only.
         if (type == "RobertaProcessing")
-            for (const char* flag : {"trim_offsets", "add_prefix_space"}) read_member(*processor, flag, true, source);
-        const std::string cls = read_pair_token(*processor, "cls", type, source);
-        const std::string sep = read_pair_token(*processor, "sep", type, source);
+            for (const char* flag : {"trim_offsets", "add_prefix_space"}) read_member(processor, flag, true, source);
+        const std::string cls = read_pair_token(processor, "cls", type, source);
+        const std::string sep = read_pair_token(processor, "sep", type, source);
         return type == "BertProcessing" ? bert_template(cls, sep) : roberta_template(cls, sep);
     }
     if (type != "TemplateProcessing")
         throw_unsupported_file(source, "a post_processor of type " + quoted_name(type) + " is not supported");
-    auto single = read_template(*processor, "single", "A", source);
-    auto pair = read_template(*processor, "pair", "AB", source);
+    auto single = read_template(processor, "single", "A", source);
+    auto pair = read_template(processor, "pair", "AB", source);
     return {.before = std::move(single[0]),
             .after = std::move(single[1]),
             .pair_before = std::move(pair[0]),
             .between = std::move(pair[1]),
             .pair_after = std::move(pair[2])};
+}
+
+}  // namespace
+
+TemplateTokens read_post_processor(const json& root, const std::string& source) {
+    TemplateTokens tokens;
+    for_steps(root, "post_processor", "processors", source, [&](const json& step, const std::string& type) {
+        if (type == "ByteLevel") return;
+        if (!(tokens == TemplateTokens{}))
+            throw_unsupported_file(source, "a post_processor with two steps that add tokens is not supported");
+        tokens = read_step(step, type, source);
+    });
+    return tokens;
 }
 
 }  // namespace cairn::inline v0::text

@@ -95,10 +95,10 @@ void ScoreBpe::encode_plain(std::string_view text, std::vector<std::int32_t>& id
     }
 }
 
-std::vector<std::int32_t> ScoreBpe::ids_of(std::string_view text, bool parse_special) const {
+std::vector<std::int32_t> ScoreBpe::ids_of(std::string_view text, const SpecialPlaces& special) const {
     std::vector<std::int32_t> ids;
     bool follows_plain = false;
-    for (const Segment& segment : added_.split(text, parse_special)) {
+    for (const Segment& segment : added_.split(text, special)) {
         const bool is_plain = segment.id == Segment::plain;
         if (!is_plain)
             ids.push_back(segment.id);

@@ -30,7 +30,7 @@ public:
     std::string piece(std::int32_t id, bool first) const override;
 
 private:
-    std::vector<std::int32_t> ids_of(std::string_view text, bool parse_special) const override;
+    std::vector<std::int32_t> ids_of(std::string_view text, const SpecialPlaces& special) const override;
     void encode_plain(std::string_view text, std::vector<std::int32_t>& ids) const;
 
     AddedTokens added_;

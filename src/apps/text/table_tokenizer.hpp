@@ -31,8 +31,8 @@ protected:
     const std::vector<AddedToken>& added() const noexcept { return table_.added(); }
 
 private:
-    /// The ids of a text without the template's tokens. `parse_special`: special tokens are recognised in the text.
-    virtual std::vector<std::int32_t> ids_of(std::string_view text, bool parse_special) const = 0;
+    /// The ids of a text without the template's tokens. `special`: where special tokens are recognised.
+    virtual std::vector<std::int32_t> ids_of(std::string_view text, const SpecialPlaces& special) const = 0;
 
     TokenTable table_;
     TemplateProcessor template_processor_;

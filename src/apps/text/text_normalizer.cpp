@@ -99,6 +99,12 @@ Codes strip_space(const NormalizerStep& step, const Codes& text) {
     return out.finish();
 }
 
+/// What is prepended stems from the first character.
+Codes prepended(const std::u32string& start, const Codes& text) {
+    if (text.codes.empty()) return text;
+    return {start + text.codes, text.start_count > 0 ? start.size() + text.start_count : 0};
+}
+
 Codes map_characters(const CharacterMap& map, const Codes& text) {
     Codes out{codes_of(map.apply(utf8_of(text.codes))), 0};
     out.start_count = std::min<std::size_t>({1, text.start_count, out.codes.size()});
@@ -127,6 +133,7 @@ Codes apply_step(const NormalizerStep& step, const Codes& text) {
         case Kind::lower_case: return mapped(text, lowered);
         case Kind::map_characters: return map_characters(*step.map, text);
         case Kind::strip: return strip_space(step, text);
+        case Kind::prepend: return prepended(codes_of(step.to), text);
     }
     return text;
 }
@@ -140,8 +147,8 @@ bool NormalizerStep::operator==(const NormalizerStep& other) const {
 }
 
 std::string shown_steps(const std::vector<NormalizerStep>& steps) {
-    constexpr const char* names[] = {"Replace", "Replace",      "NFD",       "NFC",         "NFKD",
-                                     "NFKC",    "StripAccents", "Lowercase", "Precompiled", "Strip"};
+    constexpr const char* names[] = {"Replace",      "Replace",   "NFD",         "NFC",   "NFKD",   "NFKC",
+                                     "StripAccents", "Lowercase", "Precompiled", "Strip", "Prepend"};
     std::string shown;
     for (const NormalizerStep& step : steps)
         shown.append(shown.empty() ? "" : ", ").append(names[static_cast<std::size_t>(step.kind)]);

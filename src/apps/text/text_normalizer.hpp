@@ -22,6 +22,7 @@ struct NormalizerStep {
         lower_case,
         map_characters,  ///< `map`
         strip,           ///< drops white space at the sides that are set
+        prepend,         ///< `to` in front of a text that is not empty
     };
 
     Kind kind;

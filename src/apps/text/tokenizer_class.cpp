@@ -26,6 +26,8 @@ constexpr std::array roberta_classes = {
     "RobertaTokenizer", "LongformerTokenizer", "BartTokenizer", "LEDTokenizer", "MvpTokenizer",
 };
 
+constexpr std::array llama_classes = {"LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer"};
+
 // Model types for which AutoTokenizer of transformers 4 and 5 uses one of bert_classes, GPT2Tokenizer, one of
 // roberta_classes, and the classes of Unigram models.
 constexpr std::array bert_model_types = {
@@ -105,6 +107,8 @@ bool reads_bert_vocabulary(const TokenizerConfig& config) { return contains(bert
 bool is_gpt2_class(const TokenizerConfig& config) { return config.tokenizer_class == "GPT2Tokenizer"; }
 
 bool is_roberta_class(const TokenizerConfig& config) { return contains(roberta_classes, config.tokenizer_class); }
+
+bool is_llama_class(const TokenizerConfig& config) { return contains(llama_classes, config.tokenizer_class); }
 
 bool is_generic_class(const TokenizerConfig& config) {
     return config.tokenizer_class == "PreTrainedTokenizerFast" || config.tokenizer_class == "TokenizersBackend";

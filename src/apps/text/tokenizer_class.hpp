@@ -34,6 +34,9 @@ bool is_gpt2_class(const TokenizerConfig& config);
 /// True if the class is RoBERTa's tokenizer under one of its names.
 bool is_roberta_class(const TokenizerConfig& config);
 
+/// True if the class is the tokenizer of Llama 1 and 2, Code Llama or Gemma.
+bool is_llama_class(const TokenizerConfig& config);
+
 /// True if the class has no settings of its own: PreTrainedTokenizerFast, which version 5 calls TokenizersBackend.
 bool is_generic_class(const TokenizerConfig& config);
 

@@ -112,8 +112,8 @@ void read_settings(const json& file, TokenizerConfig& config) {
     config.keep_accents = optional_flag(file, "keep_accents", config.source);
     if (find(file, "extra_ids") != nullptr)
         config.extra_ids = read_member(file, "extra_ids", std::int64_t{0}, config.source);
-    config.add_bos_token = read_member(file, "add_bos_token", false, config.source);
-    config.add_eos_token = read_member(file, "add_eos_token", false, config.source);
+    config.add_bos_token = optional_flag(file, "add_bos_token", config.source);
+    config.add_eos_token = optional_flag(file, "add_eos_token", config.source);
     config.clean_up_text = read_member(file, "clean_up_tokenization_spaces", false, config.source);
     config.split_special_tokens = read_member(file, "split_special_tokens", false, config.source);
     const auto side = read_member<std::string>(file, "truncation_side", "right", config.source);

@@ -33,8 +33,8 @@ struct TokenizerConfig {
     std::optional<bool> keep_accents;
     std::optional<std::int64_t> extra_ids;  ///< number of T5's tokens `<extra_id_0>`, ...
     bool has_additional_tokens = false;     ///< `additional_special_tokens` or `extra_special_tokens` is there
-    bool add_bos_token = false;
-    bool add_eos_token = false;
+    std::optional<bool> add_bos_token;
+    std::optional<bool> add_eos_token;
     bool clean_up_text = false;         ///< `clean_up_tokenization_spaces`
     bool split_special_tokens = false;  ///< special tokens are not recognised in text
     bool truncate_start = false;        ///< `truncation_side` is "left"

@@ -28,14 +28,30 @@ struct TokenizerParts {
     bool split_special_tokens = false;  ///< special tokens are not recognised in text
 };
 
-/// Data of byte-level BPE.
+/// Data of both kinds of BPE.
 struct BpeParts : TokenizerParts {
     std::vector<std::pair<std::string, std::string>> merges;  ///< in descending priority
     std::string merges_source;
+    bool ignores_merges = false;  ///< a word that is a token is not merged from its parts
+    std::vector<NormalizerStep> normalizer;
+};
+
+/// Data of byte-level BPE.
+struct ByteLevelBpeParts : BpeParts {
     bool add_prefix_space = false;
     bool may_lack_bytes = false;  ///< a byte without a token is left out of the ids, as llama.cpp does
-    WordRule word_rule = WordRule::gpt2;
-    bool ignores_merges = false;  ///< a word that is a token is not merged from its bytes
+    std::vector<WordRule> word_rules = {WordRule::gpt2};
+};
+
+/// Data of BPE that merges characters.
+struct CharacterBpeParts : BpeParts {
+    std::vector<SplitStep> pre_tokenizer;
+    bool byte_fallback = false;            ///< a character without a token is given by the tokens of its bytes
+    std::optional<std::string> unk_token;  ///< of a character without tokens; without one it is left out
+    bool fuses_unk = false;                ///< a run of unknown characters is one token
+    std::string space;                     ///< what the decoder writes as a space: "▁"
+    bool decodes_bytes = false;            ///< the decoder writes byte pieces as their bytes
+    bool drops_first_space = false;        ///< the decoder drops one space at the start of a text
 };
 
 /// Data of BERT WordPiece, with the defaults of bert-base-uncased.

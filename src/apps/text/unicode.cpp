@@ -73,14 +73,19 @@ bool is_white_space(char32_t code) {
     return kind == UTF8PROC_CATEGORY_ZS || kind == UTF8PROC_CATEGORY_ZL || kind == UTF8PROC_CATEGORY_ZP;
 }
 
-bool is_letter(char32_t code) {
+CharacterKind kind_of(char32_t code) {
+    if (is_white_space(code)) return CharacterKind::space;
     const auto kind = category(code);
-    return kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
-}
-
-bool is_number(char32_t code) {
-    const auto kind = category(code);
-    return kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO;
+    const auto lies_in = [&](utf8proc_category_t first, utf8proc_category_t last) {
+        return kind >= first && kind <= last;
+    };
+    if (kind == UTF8PROC_CATEGORY_LL) return CharacterKind::lower;
+    if (lies_in(UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LT)) return CharacterKind::upper;
+    if (lies_in(UTF8PROC_CATEGORY_LM, UTF8PROC_CATEGORY_LO)) return CharacterKind::caseless;
+    if (lies_in(UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_ME)) return CharacterKind::mark;
+    if (lies_in(UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NO)) return CharacterKind::number;
+    if (lies_in(UTF8PROC_CATEGORY_PC, UTF8PROC_CATEGORY_PO)) return CharacterKind::punctuation;
+    return lies_in(UTF8PROC_CATEGORY_SM, UTF8PROC_CATEGORY_SO) ? CharacterKind::symbol : CharacterKind::other;
 }
 
 bool is_punctuation(char32_t code) {

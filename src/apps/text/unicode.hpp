@@ -25,9 +25,21 @@ void append_utf8(std::string& out, char32_t code);
 /// The property White_Space, as `\s` and Rust's char::is_whitespace.
 bool is_white_space(char32_t code);
 
-/// General category L*, N*, P*.
-bool is_letter(char32_t code);
-bool is_number(char32_t code);
+/// What the words of byte-level BPE depend on: White_Space, or else the general category.
+enum class CharacterKind : std::uint8_t {
+    upper,     ///< Lu, Lt
+    lower,     ///< Ll
+    caseless,  ///< Lm, Lo
+    mark,
+    number,
+    punctuation,
+    symbol,
+    space,
+    other,  ///< C*
+};
+CharacterKind kind_of(char32_t code);
+
+/// General category P*.
 bool is_punctuation(char32_t code);
 
 /// General category Mn; M*.

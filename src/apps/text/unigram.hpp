@@ -1,7 +1,7 @@
 #pragma once
 
 #include "apps/text/table_tokenizer.hpp"
-#include "apps/text/text_normalizer.hpp"
+#include "apps/text/text_stages.hpp"
 #include "apps/text/unigram_model.hpp"
 #include "apps/text/word_splitter.hpp"
 
@@ -22,15 +22,11 @@ public:
     bool cleans_up() const noexcept override { return clean_up_text_; }
 
 private:
-    std::vector<std::int32_t> ids_of(std::string_view text, bool parse_special) const override;
-    void encode_plain(std::string_view text, bool begins_text, bool parse_special,
-                      std::vector<std::int32_t>& ids) const;
+    std::vector<std::int32_t> ids_of(std::string_view text, const SpecialPlaces& special) const override;
 
-    TextNormalizer normalizer_;
+    TextStages stages_;
     WordSplitter splitter_;
     UnigramModel model_;
-    AddedTokens added_;             // matched in the raw text
-    AddedTokens added_normalized_;  // matched in normalized text
     std::string space_;
     bool drops_first_space_;
     bool clean_up_text_;

@@ -1,9 +1,9 @@
 #include "apps/text/json_file.hpp"
 #include "apps/text/json_parts.hpp"
 #include "apps/text/model_json.hpp"
+#include "apps/text/pipeline_json.hpp"
 #include "apps/text/unigram.hpp"
 #include "apps/text/unigram_classes.hpp"
-#include "apps/text/unigram_pipeline.hpp"
 
 #include <limits>
 

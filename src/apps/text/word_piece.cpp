@@ -68,15 +68,15 @@ void WordPiece::append_word(std::string_view word, std::vector<std::int32_t>& id
     ids.push_back(*special().unk);
 }
 
-std::vector<std::int32_t> WordPiece::ids_of(std::string_view text, bool parse_special) const {
+std::vector<std::int32_t> WordPiece::ids_of(std::string_view text, const SpecialPlaces& special) const {
     std::vector<std::int32_t> ids;
-    for (const Segment& outer : added_.split(text, parse_special)) {
+    for (const Segment& outer : added_.split(text, special)) {
         if (outer.id != Segment::plain) {
             ids.push_back(outer.id);
             continue;
         }
         const std::string normalized = normalizer_.apply(outer.text);
-        for (const Segment& inner : added_normalized_.split(normalized, parse_special)) {
+        for (const Segment& inner : added_normalized_.split(normalized, special.in_normalized())) {
             if (inner.id != Segment::plain) {
                 ids.push_back(inner.id);
                 continue;

@@ -22,7 +22,7 @@ public:
     bool cleans_up() const noexcept override { return clean_up_text_; }
 
 private:
-    std::vector<std::int32_t> ids_of(std::string_view text, bool parse_special) const override;
+    std::vector<std::int32_t> ids_of(std::string_view text, const SpecialPlaces& special) const override;
     std::optional<std::int32_t> find_piece(std::string_view part, bool begins_word) const;
     void append_word(std::string_view word, std::vector<std::int32_t>& ids) const;
 

@@ -48,6 +48,15 @@ void split_metaspace(const SplitStep& step, const Word& word, std::vector<Word>&
     words.push_back({text.substr(start), word.begins_text && start == 0});
 }
 
+void split_after(const SplitStep& step, const Word& word, std::vector<Word>& words) {
+    for (std::size_t start = 0; start < word.text.size();) {
+        const std::size_t found = word.text.find(step.replacement, start);
+        const std::size_t end = found == word.text.npos ? word.text.size() : found + step.replacement.size();
+        words.push_back({word.text.substr(start, end - start), word.begins_text && start == 0});
+        start = end;
+    }
+}
+
 }  // namespace
 
 std::string shown_steps(const std::vector<SplitStep>& steps) {
@@ -57,6 +66,8 @@ std::string shown_steps(const std::vector<SplitStep>& steps) {
         shown += shown.empty() ? "" : ", ";
         if (step.kind == SplitStep::Kind::white_space) {
             shown += "WhitespaceSplit";
+        } else if (step.kind == SplitStep::Kind::after) {
+            shown += "Split";
         } else {
             shown.append("Metaspace (").append(schemes[static_cast<std::size_t>(step.prepend)]);
             shown += step.split ? ")" : ", without split)";
@@ -71,10 +82,11 @@ std::vector<std::string> WordSplitter::apply(NormalizedText text, bool begins_te
     for (const SplitStep& step : steps_) {
         std::vector<Word> parts;
         for (const Word& word : words) {
-            if (step.kind == SplitStep::Kind::white_space)
-                split_at_white_space(word, parts);
-            else
-                split_metaspace(step, word, parts);
+            switch (step.kind) {
+                case SplitStep::Kind::white_space: split_at_white_space(word, parts); break;
+                case SplitStep::Kind::metaspace: split_metaspace(step, word, parts); break;
+                case SplitStep::Kind::after: split_after(step, word, parts); break;
+            }
         }
         words = std::move(parts);
     }

@@ -7,16 +7,17 @@
 
 namespace cairn::inline v0::text {
 
-/// One step of the pre-tokenizer of a tokenizer.json with a Unigram model.
+/// One step of the pre-tokenizer of a tokenizer.json with a Unigram model, or with a BPE of characters.
 struct SplitStep {
     enum class Kind {
         white_space,  ///< WhitespaceSplit: drops white space and splits there
         metaspace,    ///< Metaspace: writes spaces as `replacement`, and splits before each
+        after,        ///< Split at a string that belongs to the word before it, `replacement`
     };
     enum class Prepend { always, first, never };
 
     Kind kind;
-    std::string replacement{};          ///< one character
+    std::string replacement{};          ///< one character, or the string of a Split
     Prepend prepend = Prepend::always;  ///< which words get a replacement in front, unless they begin with one; first:
                                         ///< the one that begins the whole text
     bool split = true;

@@ -35,6 +35,21 @@ TEST_P(RealDecoder, TextsAreContinuedAsByTheReference) {
     }
 }
 
+TEST_P(RealDecoder, ConversationsAreThoseOfTheReference) {
+    const auto tokenizer = model_tokenizer(GetParam());
+    const text::ChatTemplate chat = model_chat_template(GetParam(), *tokenizer);
+    const nlohmann::json golden = test::golden("chat_cases.json");
+    ASSERT_EQ(golden["smollm2"].size(), 7U);
+    for (const nlohmann::json& one : golden["smollm2"]) {
+        std::vector<text::ChatMessage> messages;
+        for (const nlohmann::json& each : golden["conversations"][one["conversation"].get<std::size_t>()])
+            messages.push_back({each["role"].get<std::string>(), each["content"].get<std::string>()});
+        EXPECT_EQ(chat.text(messages), one["text"].get<std::string>());
+        EXPECT_EQ(chat.encode(messages), one["ids"].get<std::vector<std::int32_t>>()) << one["text"];
+    }
+    EXPECT_EQ(chat.ends(), std::vector{tokenizer->id_of("<|im_end|>").value()});
+}
+
 INSTANTIATE_TEST_SUITE_P(SmolLm2, RealDecoder, testing::ValuesIn(decoder_files()),
                          [](const auto& info) { return "File" + std::to_string(info.index); });
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace cairn::test {
 namespace {
@@ -85,6 +86,34 @@ TinyModel tiny_gpt2() {
     add_linear(model, "transformer.ln_f", {width}, width);
     const std::filesystem::path source = std::string(CAIRN_SOURCE_DIR) + "/examples/models/shakespeare-gpt2";
     for (const char* name : {"vocab.json", "merges.txt"}) model.files[name] = bytes_of(source / name);
+    return model;
+}
+
+TinyModel tiny_llama() {
+    TinyModel model;
+    const std::int64_t words = 703;
+    model.config = {{"model_type", "llama"},  {"vocab_size", words},        {"max_position_embeddings", 256},
+                    {"hidden_size", width},   {"num_attention_heads", 2},   {"num_key_value_heads", 1},
+                    {"num_hidden_layers", 1}, {"intermediate_size", inner}, {"rms_norm_eps", 1e-5},
+                    {"rope_theta", 10000},    {"hidden_act", "silu"},       {"tie_word_embeddings", true}};
+    model.tensors = {made("model.embed_tokens.weight", {words, width}), made("model.norm.weight", {width})};
+    const std::string layer = "model.layers.0.";
+    const std::pair<const char*, std::vector<std::int64_t>> weights[] = {{"input_layernorm", {width}},
+                                                                         {"self_attn.q_proj", {width, width}},
+                                                                         {"self_attn.k_proj", {width / 2, width}},
+                                                                         {"self_attn.v_proj", {width / 2, width}},
+                                                                         {"self_attn.o_proj", {width, width}},
+                                                                         {"post_attention_layernorm", {width}},
+                                                                         {"mlp.gate_proj", {inner, width}},
+                                                                         {"mlp.up_proj", {inner, width}},
+                                                                         {"mlp.down_proj", {width, inner}}};
+    for (const auto& [name, shape] : weights) model.tensors.push_back(made(layer + name + ".weight", shape));
+    const std::filesystem::path source = std::string(CAIRN_SOURCE_DIR) + "/tests/data/transformers5/llama3";
+    for (const char* name : {"tokenizer.json", "tokenizer_config.json"}) model.files[name] = bytes_of(source / name);
+    model.files["chat_template.jinja"] =
+        "{{ bos_token }}{% for message in messages %}{% if message.role == 'wizard' %}{{ raise_exception('no magic') }}"
+        "{% endif %}{{ message.role }}: {{ message.content }}<|eot_id|>{% endfor %}"
+        "{% if add_generation_prompt %}assistant: {% endif %}";
     return model;
 }
 

@@ -35,6 +35,9 @@ struct TinyModel {
 /// Width 8, 16 positions, the vocabulary of examples/models/shakespeare-gpt2.
 TinyModel tiny_gpt2();
 
+/// Width 8, 256 positions, the tokenizer of tests/data/transformers5/llama3, and a chat template.
+TinyModel tiny_llama();
+
 /// Width 8, 16 positions, labels NO and YES, words `a` to `z`.
 TinyModel tiny_distilbert();
 

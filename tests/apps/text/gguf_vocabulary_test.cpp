@@ -64,6 +64,9 @@ TEST(GgufTokenizers, Llama3TakesWordsThatAreTokensWithoutMerging) {
     GgufVocabulary vocabulary = gpt2_vocabulary();
     vocabulary.pre = "llama-bpe";
     vocabulary.merges.clear();
+    EXPECT_EQ(make_tokenizer(vocabulary)->encode("the"), (Ids{50256, 1169}))
+        << "begins with bos if nothing else is said";
+    vocabulary.add_bos = false;
     const auto tokenizer = make_tokenizer(vocabulary);
     EXPECT_EQ(tokenizer->encode("the"), (Ids{1169})) << "a token";
     EXPECT_EQ(tokenizer->encode("thx").size(), 3U) << "no token, and nothing merges";
@@ -112,10 +115,11 @@ TEST(GgufTokenizers, WhatIsWrongIsSaid) {
         damage(vocabulary);
         EXPECT_THAT(error_of([&] { make_tokenizer(vocabulary); }, kind), testing::HasSubstr(text));
     };
-    fault(ErrorKind::unsupported, "a tokenizer of the model 't5' is not supported; supported are gpt2, bert and llama",
+    fault(ErrorKind::unsupported,
+          "a tokenizer of the model 't5' is not supported; supported are gpt2, bert, llama and gemma4",
           [](GgufVocabulary& v) { v.model = "t5"; });
-    fault(ErrorKind::unsupported, "text that is split as 'falcon' is not supported (m.gguf)",
-          [](GgufVocabulary& v) { v.pre = "falcon"; });
+    fault(ErrorKind::unsupported, "text that is split as 'poro-chat' is not supported (m.gguf)",
+          [](GgufVocabulary& v) { v.pre = "poro-chat"; });
     fault(ErrorKind::file, "there are no tokens (m.gguf)", [](GgufVocabulary& v) { v.tokens.clear(); });
     fault(ErrorKind::file, "50257 tokens have 50256 types", [](GgufVocabulary& v) { v.types.pop_back(); });
     fault(ErrorKind::file, "the eos_token has the id 50257, but there are 50257 tokens",

@@ -177,13 +177,31 @@ TEST_F(LoadTokenizer, UnsupportedKindsAreNamed) {
     };
     expect_json("/model/type", "WordLevel", "a model of type 'WordLevel'");
     expect_json("/model/byte_fallback", true, "byte_fallback");
-    expect_json("/model/ignore_merges", true, "ignore_merges");
     expect_json("/model/end_of_word_suffix", "</w>", "end_of_word_suffix");
     expect_json("/model/dropout", 0.1, "dropout");
-    expect_json("/normalizer/type", "NFC", "a normalizer of type 'NFC'");
-    expect_json("/pre_tokenizer/type", "Sequence", "a pre_tokenizer of type 'Sequence'");
-    expect_json("/pre_tokenizer/use_regex", false, "without its regex");
+    expect_json("/normalizer/type", "ByteLevel", "a normalizer of type 'ByteLevel'");
+    const auto steps = [&](const char* before, const char* after, const std::string& part) {
+        const nlohmann::json byte_level = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
+        nlohmann::json sequence = {{"type", "Sequence"}, {"pretokenizers", nlohmann::json::array()}};
+        for (const nlohmann::json& step : {nlohmann::json::parse(before), byte_level, nlohmann::json::parse(after)})
+            if (!step.empty()) sequence["pretokenizers"].push_back(step);
+        expect_json("/pre_tokenizer", sequence, part);
+    };
+    steps(R"({"type": "Split", "pattern": {"Regex": "\\w+"}, "behavior": "Isolated"})", "{}",
+          R"(a Split pre_tokenizer with the regular expression '\w+' is not supported)");
+    steps(R"({"type": "Split", "pattern": {"String": "a"}, "behavior": "Isolated"})", "{}",
+          "without a regular expression");
+    steps(R"({"type": "Split", "pattern": {"Regex": "\\p{N}"}, "behavior": "Removed", "invert": true})", "{}",
+          "with the behavior 'Removed', inverted, is not supported");
+    steps(R"({"type": "Digits"})", "{}", "without individual_digits");
+    steps(R"({"type": "Punctuation"})", "{}", "a pre_tokenizer of type 'Punctuation'");
+    steps("{}", R"({"type": "Digits", "individual_digits": true})", "'Digits' after ByteLevel");
     expect_json("/decoder/type", "Metaspace", "a decoder of type 'Metaspace'");
+    const auto adding = [](const char* token) {
+        return nlohmann::json{{"type", "BertProcessing"}, {"cls", {token, 0}}, {"sep", {token, 0}}};
+    };
+    expect_json("/post_processor", {{"type", "Sequence"}, {"processors", {adding("a"), adding("b")}}},
+                "a post_processor with two steps that add tokens");
     expect_json("/post_processor/type", "SplitProcessing", "a post_processor of type 'SplitProcessing'");
     remove("tokenizer.json");
     remove("vocab.json");
@@ -207,7 +225,56 @@ TEST_F(LoadTokenizer, MalformedTokenizerJson) {
                 "expected two tokens for merge 1");
     expect_json(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "added_tokens": [1], )" + tail,
                 "expected objects in 'added_tokens'");
-    expect_json(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, )" + tail, "has no token");
+    expect_json(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [], "unk_token": "a"}, )" + tail,
+                "has no token");
+}
+
+TEST_F(LoadTokenizer, BpeOfCharactersNamesWhatItDoesNotSupport) {
+    const auto expect_json = [&](ErrorKind kind, const std::string& pointer, const nlohmann::json& value,
+                                 const std::string& part) {
+        nlohmann::json file = {
+            {"model", {{"type", "BPE"}, {"vocab", {{"<unk>", 0}, {"a", 1}}}, {"merges", nlohmann::json::array()}}},
+            {"decoder", {{"type", "Fuse"}}}};
+        file[nlohmann::json::json_pointer(pointer)] = value;
+        write("tokenizer.json", file.dump());
+        expect(kind, part);
+    };
+    const auto unsupported = ErrorKind::unsupported;
+    expect_json(unsupported, "/decoder", nullptr, "a decoder of type 'null'");
+    const auto decoders = [](const char* steps) {
+        return nlohmann::json{{"type", "Sequence"}, {"decoders", nlohmann::json::parse(steps)}};
+    };
+    expect_json(unsupported, "/decoder", decoders(R"([{"type": "Fuse"}, {"type": "ByteFallback"}])"),
+                "a decoder with 'ByteFallback' at its place");
+    expect_json(unsupported, "/decoder", decoders(R"([{"type": "Strip", "content": " ", "start": 1}])"),
+                "a decoder without Fuse of type 'Strip'");
+    expect_json(unsupported, "/decoder",
+                decoders(R"([{"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 2}])"),
+                "for one space at the start only");
+    expect_json(unsupported, "/decoder",
+                decoders(R"([{"type": "Replace", "pattern": {"Regex": "_"}, "content": " "}])"),
+                "for a string and a space only");
+    expect_json(unsupported, "/pre_tokenizer",
+                {{"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "Isolated"}},
+                "MergedWithPrevious only");
+    expect_json(unsupported, "/normalizer", {{"type", "Nmt"}}, "a normalizer of type 'Nmt'");
+    expect_json(ErrorKind::file, "/model/unk_token", "<none>", "the unknown token '<none>' is not in the vocabulary");
+    expect_json(ErrorKind::file, "/model/merges", nlohmann::json::parse(R"([["a", "a"]])"), "merge 1 needs 'aa'");
+}
+
+TEST_F(LoadTokenizer, TheTemplateOfLlamasClassesIsThatOfTheConfiguration) {
+    const nlohmann::json file = {
+        {"model", {{"type", "BPE"}, {"vocab", {{"<s>", 0}, {"a", 1}}}, {"merges", nlohmann::json::array()}}},
+        {"decoder", {{"type", "Fuse"}}}};
+    write("tokenizer.json", file.dump());
+    write("tokenizer_config.json", R"({"tokenizer_class": "LlamaTokenizerFast"})");
+    expect(ErrorKind::unsupported,
+           "the post_processor lacks a token where add_bos_token is true for the class 'LlamaTokenizer'");
+    write("tokenizer_config.json",
+          R"({"tokenizer_class": "GemmaTokenizer", "add_bos_token": false, "add_eos_token": true})");
+    expect(ErrorKind::unsupported, "lacks a token where add_eos_token is true");
+    write("tokenizer_config.json", R"({"tokenizer_class": "LlamaTokenizer", "add_bos_token": false})");
+    EXPECT_EQ(text::load_tokenizer(folder_.path())->encode("aa"), (Ids{1, 1}));
 }
 
 }  // namespace

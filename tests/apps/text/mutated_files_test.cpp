@@ -198,6 +198,9 @@ TEST(MutatedFiles, OfRoberta) { expect_errors_only(roberta_json(), 5, 700); }
 TEST(MutatedFiles, OfUnigram) { expect_errors_only(unigram_json(), 6, 1500); }
 TEST(MutatedFiles, OfAlbert) { expect_errors_only(saved_folder("albert"), 7, 400); }
 TEST(MutatedFiles, OfT5) { expect_errors_only(saved_folder("t5"), 8, 400); }
+TEST(MutatedFiles, OfLlama2) { expect_errors_only(saved_folder("llama2"), 9, 500); }
+TEST(MutatedFiles, OfLlama3) { expect_errors_only(saved_folder("llama3"), 10, 500); }
+TEST(MutatedFiles, OfGemma) { expect_errors_only(saved_folder("gemma"), 11, 400); }
 TEST(MutatedFiles, OfWordPieceInOneFile) { expect_errors_only(word_piece_json(), 4, 2500); }
 
 }  // namespace

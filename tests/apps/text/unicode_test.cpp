@@ -51,10 +51,16 @@ TEST(Unicode, Classes) {
         EXPECT_TRUE(is_white_space(code)) << std::uint32_t{code};
     for (const char32_t code : std::initializer_list<char32_t>{0x08, 0x1F, 0x180E, 0x200B, 0xFEFF, 0x41})
         EXPECT_FALSE(is_white_space(code)) << std::uint32_t{code};
-    EXPECT_TRUE(is_letter(0x4E2D) && is_letter(0x2B0) && is_letter(0x1C5));
-    EXPECT_FALSE(is_letter('1') || is_letter(0x300) || is_letter('_'));
-    EXPECT_TRUE(is_number('7') && is_number(0xBD) && is_number(0x2167));
-    EXPECT_FALSE(is_number('x'));
+    using Kind = CharacterKind;
+    for (const auto& [code, kind] : std::initializer_list<std::pair<char32_t, Kind>>{
+             {'A', Kind::upper},       {0x1C5, Kind::upper},     {'z', Kind::lower},        {0xDF, Kind::lower},
+             {0x4E2D, Kind::caseless}, {0x2B0, Kind::caseless},  {0x300, Kind::mark},       {0x903, Kind::mark},
+             {0x20DD, Kind::mark},     {'7', Kind::number},      {0xBD, Kind::number},      {0x2167, Kind::number},
+             {'_', Kind::punctuation}, {'%', Kind::punctuation}, {0xAB, Kind::punctuation}, {'$', Kind::symbol},
+             {'`', Kind::symbol},      {0x1F600, Kind::symbol},  {' ', Kind::space},        {'\n', Kind::space},
+             {0x85, Kind::space},      {0x3000, Kind::space},    {0, Kind::other},          {0x200B, Kind::other},
+             {0x10FFFF, Kind::other}})
+        EXPECT_EQ(kind_of(code), kind) << static_cast<std::uint32_t>(code);
     EXPECT_TRUE(is_punctuation(0xBF) && is_punctuation(0x3002) && is_punctuation('_'));
     EXPECT_FALSE(is_punctuation('$'));
     EXPECT_TRUE(is_nonspacing_mark(0x301));

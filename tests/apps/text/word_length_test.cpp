@@ -10,12 +10,9 @@
 namespace cairn::text {
 namespace {
 
-std::vector<std::string_view> split(std::string_view text, WordRule rule = WordRule::gpt2) {
+std::vector<std::string_view> split(std::string_view text, const std::vector<WordRule>& rules = {WordRule::gpt2}) {
     std::vector<std::string_view> words;
-    while (!text.empty()) {
-        words.push_back(text.substr(0, word_length(text, rule)));
-        text.remove_prefix(words.back().size());
-    }
+    for_each_word(text, rules, [&](std::string_view word) { words.push_back(word); });
     return words;
 }
 
@@ -54,7 +51,7 @@ TEST(Gpt2Split, InvalidBytesAreSigns) {
 }
 
 TEST(WordLength, NumbersAreWordsOfOneCharacterForSmolLm) {
-    const auto words = [](std::string_view text) { return split(text, WordRule::smollm); };
+    const auto words = [](std::string_view text) { return split(text, {WordRule::digit, WordRule::gpt2}); };
     EXPECT_EQ(words("He's  42!"), (Words{"He", "'s", "  ", "4", "2", "!"}));
     EXPECT_EQ(words("a 1"), (Words{"a", " ", "1"}));
     EXPECT_EQ(words("x²½ Ⅷ é"), (Words{"x", "²", "½", " ", "Ⅷ", " é"}));
@@ -62,7 +59,7 @@ TEST(WordLength, NumbersAreWordsOfOneCharacterForSmolLm) {
 }
 
 TEST(WordLength, NewlinesEndWordsForLlama3) {
-    const auto words = [](std::string_view text) { return split(text, WordRule::llama3); };
+    const auto words = [](std::string_view text) { return split(text, {WordRule::llama3}); };
     EXPECT_EQ(words("He's  1234!\n"), (Words{"He", "'s", " ", " ", "123", "4", "!\n"}));
     EXPECT_EQ(words("WE'LL we'Ve"), (Words{"WE", "'LL", " we", "'Ve"}));
     EXPECT_EQ(words("a \n\n  b"), (Words{"a", " \n\n", " ", " b"}));
@@ -70,7 +67,46 @@ TEST(WordLength, NewlinesEndWordsForLlama3) {
     EXPECT_EQ(words("!\r\n\r\n \n"), (Words{"!\r\n\r\n", " \n"}));
     EXPECT_EQ(words("'"), (Words{"'"}));
     EXPECT_EQ(words(" "), (Words{" "}));
-    EXPECT_EQ(split("a1234 5", WordRule::qwen2), (Words{"a", "1", "2", "3", "4", " ", "5"}));
+    EXPECT_EQ(split("a1234 5", {WordRule::qwen2}), (Words{"a", "1", "2", "3", "4", " ", "5"}));
+}
+
+TEST(WordLength, UpperCaseComesBeforeLowerCaseForGpt4o) {
+    const auto words = [](std::string_view text) { return split(text, {WordRule::gpt4o}); };
+    EXPECT_EQ(words("aCat's 2024"), (Words{"a", "Cat's", " ", "202", "4"}));
+    EXPECT_EQ(words("HTTPServer HTTP"), (Words{"HTTPServer", " HTTP"}));
+    EXPECT_EQ(words("\u4E2DABC"), (Words{"\u4E2D", "ABC"}));
+    EXPECT_EQ(words("\u0301AB"), (Words{"\u0301", "AB"}));
+    EXPECT_EQ(words("a/\r\n/b //"), (Words{"a", "/\r\n/", "b", " //"}));
+    EXPECT_EQ(split("Cat's 12", {WordRule::tekken}), (Words{"Cat", "'s", " ", "1", "2"}));
+}
+
+TEST(WordLength, PartsAreMatchesAndWhatLiesBetween) {
+    EXPECT_EQ(split("a12b", {WordRule::digit}), (Words{"a", "1", "2", "b"}));
+    EXPECT_EQ(split("1234567", {WordRule::ascii_digits}), (Words{"123", "456", "7"}));
+    EXPECT_EQ(split("a\xFF!b", {WordRule::spaced_punctuation}), (Words{"a\xFF", "!", "b"}));
+    EXPECT_EQ(split("", {WordRule::digit}), Words{});
+    EXPECT_EQ(split("ab c", {}), Words{"ab c"});
+}
+
+TEST(WordLength, LongTextsTakeLinearTime) {
+    for (const char* pre : {"gpt-2", "smollm", "llama-bpe", "qwen35", "gpt-4o", "tekken", "deepseek-v3", "deepseek-llm",
+                            "deepseek-coder", "falcon"}) {
+        const std::vector<WordRule> rules = word_rules_named(pre)->rules;
+        for (const std::string_view part : {"a", " ", "\n", "1", "A", "\u4E2DA", "\u0301", "!", "\xFF", "'s", "\x01"}) {
+            const std::string text = text_test::repeat(part, 300000);
+            std::size_t size = 0;
+            for_each_word(text, rules, [&](std::string_view word) { size += word.size(); });
+            EXPECT_EQ(size, text.size()) << pre;
+        }
+    }
+}
+
+TEST(WordLength, ExpressionsAreKnownByTheirText) {
+    EXPECT_EQ(word_rule_of(R"(\p{N}{1,3})"), WordRule::three_digits);
+    EXPECT_EQ(word_rule_of("[\r\n]"), WordRule::newline);
+    EXPECT_EQ(word_rule_of(R"([\r\n])"), WordRule::newline) << "with escapes of the expression";
+    EXPECT_EQ(word_rule_of(R"(\w+)"), std::nullopt);
+    EXPECT_EQ(word_rule_of(""), std::nullopt);
 }
 
 TEST(WordLength, IsThatOfTheReferenceForRandomTexts) {
@@ -80,17 +116,21 @@ TEST(WordLength, IsThatOfTheReferenceForRandomTexts) {
         const auto text = c["text"].get<std::string>();
         for (const auto& [name, lengths] : c["lengths"].items()) {
             std::vector<std::size_t> found;
-            for (const std::string_view word : split(text, *word_rule_named(name))) found.push_back(word.size());
+            for (const std::string_view word : split(text, word_rules_named(name)->rules)) found.push_back(word.size());
             EXPECT_EQ(found, lengths.get<std::vector<std::size_t>>()) << name << " of " << c["text"];
         }
     }
 }
 
 TEST(WordLength, RulesAreNamedAsInFiles) {
-    EXPECT_EQ(word_rule_named("llama-bpe"), WordRule::llama3);
-    EXPECT_EQ(word_rule_named("gpt-2"), WordRule::gpt2);
-    EXPECT_EQ(word_rule_named("falcon"), std::nullopt);
-    EXPECT_EQ(word_rule_named(""), std::nullopt);
+    EXPECT_EQ(word_rules_named("llama-bpe")->rules, std::vector{WordRule::llama3});
+    EXPECT_TRUE(word_rules_named("llama-bpe")->ignores_merges);
+    EXPECT_TRUE(word_rules_named("llama-bpe")->adds_bos);
+    EXPECT_EQ(word_rules_named("gpt-2")->rules, std::vector{WordRule::gpt2});
+    EXPECT_FALSE(word_rules_named("gpt-2")->ignores_merges);
+    EXPECT_EQ(word_rules_named("starcoder")->rules, (std::vector{WordRule::digit, WordRule::gpt2}));
+    EXPECT_EQ(word_rules_named("poro-chat"), std::nullopt);
+    EXPECT_EQ(word_rules_named(""), std::nullopt);
 }
 
 }  // namespace

@@ -8,14 +8,15 @@
 
 namespace cairn::inline v0::text {
 
-/// Read the parts of a tokenizer.json around a Unigram model. Each throws Error (unsupported), naming the part, for
-/// one that Cairn does not know, and Error (file) if it is malformed.
+/// Read the parts of a tokenizer.json around a Unigram model, or a BPE of characters. Each throws Error (unsupported),
+/// naming the part, for one that Cairn does not know, and Error (file) if it is malformed.
 
-/// `normalizer`: null, Replace, NFC, NFD, NFKC, NFKD, StripAccents, Lowercase, Precompiled, Strip, and Sequence of
-/// these.
+/// `normalizer`: null, Replace, NFC, NFD, NFKC, NFKD, StripAccents, Lowercase, Precompiled, Strip, Prepend, and
+/// Sequence of these.
 std::vector<NormalizerStep> read_normalizer_steps(const nlohmann::json& root, const std::string& source);
 
-/// `pre_tokenizer`: null, WhitespaceSplit, Metaspace, and Sequence of these.
+/// `pre_tokenizer`: null, WhitespaceSplit, Metaspace, Split at a string that belongs to the word before it, and
+/// Sequence of these.
 std::vector<SplitStep> read_split_steps(const nlohmann::json& root, const std::string& source);
 
 /// `decoder`: Metaspace.

@@ -1,4 +1,4 @@
-#include "apps/text/unigram_pipeline.hpp"
+#include "apps/text/pipeline_json.hpp"
 
 #include "apps/text/json_file.hpp"
 #include "apps/text/json_parts.hpp"
@@ -12,18 +12,6 @@ namespace {
 
 using nlohmann::json;
 using Kind = NormalizerStep::Kind;
-
-/// Calls `read` for each step: the part itself, or those of a Sequence under `members`, which may contain sequences.
-template <class Read>
-void for_steps(const json& step, const std::string& part, const char* members, const std::string& source,
-               const Read& read) {
-    if (!step.is_object()) refuse_type(part, step.type_name(), source);
-    const auto type = read_member<std::string>(step, "type", "", source);
-    if (type != "Sequence") return read(step, type);
-    const json& steps = required_member(step, members, source);
-    if (!steps.is_array()) throw_bad_file(source, std::string("expected an array for '") + members + "'");
-    for (const json& inner : steps) for_steps(inner, part, members, source, read);
-}
 
 /// `pattern` is {"String": "a"} or {"Regex": " {2,}"}, the only regular expression that is supported.
 NormalizerStep read_replace(const json& step, const std::string& source) {
@@ -61,6 +49,7 @@ NormalizerStep read_normalizer_step(const json& step, const std::string& type, c
         if (type == name) return {.kind = kind};
     if (type == "Replace") return read_replace(step, source);
     if (type == "Precompiled") return read_character_map(step, source);
+    if (type == "Prepend") return {.kind = Kind::prepend, .to = read_member<std::string>(step, "prepend", "", source)};
     if (type == "Strip")
         return {.kind = Kind::strip,
                 .left = read_member(step, "strip_left", true, source),
@@ -91,12 +80,23 @@ SplitStep read_metaspace(const json& step, const std::string& source) {
     return metaspace;
 }
 
+/// {"String": " "}, which belongs to the word before it.
+SplitStep read_split_after(const json& step, const std::string& source) {
+    const json& pattern = required_member(step, "pattern", source);
+    const auto behavior = read_member<std::string>(step, "behavior", "", source);
+    const auto text = pattern.is_object() ? read_member<std::string>(pattern, "String", "", source) : "";
+    if (text.empty() || behavior != "MergedWithPrevious" || read_member(step, "invert", false, source))
+        throw_unsupported_file(source,
+                               "a Split pre_tokenizer with this model is supported for a string and the behavior "
+                               "MergedWithPrevious only");
+    return {.kind = SplitStep::Kind::after, .replacement = text};
+}
+
 }  // namespace
 
 std::vector<NormalizerStep> read_normalizer_steps(const json& root, const std::string& source) {
     std::vector<NormalizerStep> steps;
-    if (part_type(root, "normalizer", source) == "null") return steps;
-    for_steps(root["normalizer"], "normalizer", "normalizers", source, [&](const json& step, const std::string& type) {
+    for_steps(root, "normalizer", "normalizers", source, [&](const json& step, const std::string& type) {
         steps.push_back(read_normalizer_step(step, type, source));
     });
     return steps;
@@ -104,16 +104,16 @@ std::vector<NormalizerStep> read_normalizer_steps(const json& root, const std::s
 
 std::vector<SplitStep> read_split_steps(const json& root, const std::string& source) {
     std::vector<SplitStep> steps;
-    if (part_type(root, "pre_tokenizer", source) == "null") return steps;
-    for_steps(root["pre_tokenizer"], "pre_tokenizer", "pretokenizers", source,
-              [&](const json& step, const std::string& type) {
-                  if (type == "WhitespaceSplit")
-                      steps.push_back({.kind = SplitStep::Kind::white_space});
-                  else if (type == "Metaspace")
-                      steps.push_back(read_metaspace(step, source));
-                  else
-                      refuse_type("pre_tokenizer", type, source);
-              });
+    for_steps(root, "pre_tokenizer", "pretokenizers", source, [&](const json& step, const std::string& type) {
+        if (type == "WhitespaceSplit")
+            steps.push_back({.kind = SplitStep::Kind::white_space});
+        else if (type == "Metaspace")
+            steps.push_back(read_metaspace(step, source));
+        else if (type == "Split")
+            steps.push_back(read_split_after(step, source));
+        else
+            refuse_type("pre_tokenizer", type, source);
+    });
     return steps;
 }
 
