@@ -96,8 +96,8 @@ struct CompileOptions {
     /// device counts as much less as the device reads faster than a core (10 GB/s). 0: the fastest programs, whatever
     /// they keep.
     double seconds_per_kept_byte = 1e-9;
-    /// Steps of the search for a lower memory plan, where simple rules of placement leave one above its lower bound (the
-    /// largest sum of bytes that are live together). A step takes about 2 ns, so the default takes 30 ms for each
+    /// Steps of the search for a lower memory plan, where simple rules of placement leave one above its lower bound
+    /// (the largest sum of bytes that are live together). A step takes about 2 ns, so the default takes 30 ms for each
     /// program and device. The same number gives the same plan on every machine. 0: no search. compile() throws
     /// Error(argument) for a negative number. Crowded graphs with many long-lived values may gain from more:
     ///

@@ -49,48 +49,60 @@ CeilingSearch::CeilingSearch(const PackingProblem& problem, const LiveIntervals&
         lower_bound_ = std::max(lower_bound_, section.lower_bound);
         plans_.emplace_back().section = std::move(section);
     }
-    for (const int b : order) (section_of[b] < 0 ? without_bytes_ : plans_[section_of[b]].order).push_back(b);
-    for (SectionPlan& plan : plans_) {
-        plan.lower_bound = plan.section.lower_bound;
-        plan.height = place(plan.order);
+    place(order);
+    for (const int b : order) {
+        if (section_of[b] < 0) {
+            without_bytes_.push_back(b);
+            continue;
+        }
+        SectionPlan& plan = plans_[section_of[b]];
+        plan.order.push_back(b);
+        plan.height = std::max(plan.height, end(b));
     }
 }
 
 std::int64_t CeilingSearch::place(std::span<const int> order) {
     steps_ += placer_->place(order, *sizes_, column_, GapFit::first);
     std::int64_t height = 0;
-    for (const int b : order) height = std::max(height, placer_->offsets()[b] + sizes_->at(b, column_));
+    for (const int b : order) height = std::max(height, end(b));
     return height;
 }
+
+std::int64_t CeilingSearch::end(int buffer) const { return placer_->offsets()[buffer] + sizes_->at(buffer, column_); }
 
 bool CeilingSearch::attempt(std::int64_t steps, const std::stop_token& stop) {
     if (plans_.empty()) return false;
     SectionPlan& highest = *std::max_element(
         plans_.begin(), plans_.end(), [](const SectionPlan& a, const SectionPlan& b) { return a.height < b.height; });
+    steps_ += static_cast<std::int64_t>(plans_.size());
     if (highest.height <= lower_bound_) return false;
-    if (highest.by_rule.empty()) prepare(highest);
+    if (highest.by_rule.empty()) order_by_rules();
+    if (highest.core == 0) choose_core(highest);
     lower(highest, steps, stop);
-    lower_bound_ = std::max(lower_bound_, highest.lower_bound);
     return true;
 }
 
-void CeilingSearch::prepare(SectionPlan& plan) {
-    const Section& section = plan.section;
-    std::vector<int> number(problem_->buffers.size(), -1);
-    for (int i = 0; i < section.count(); ++i) number[section.buffers[i]] = i;
-    const auto ordered = [&](OrderRule rule) {
-        std::vector<int> order;
+void CeilingSearch::order_by_rules() {
+    std::vector<std::pair<SectionPlan*, int>> number(problem_->buffers.size());
+    for (SectionPlan& plan : plans_)
+        for (int i = 0; i < plan.section.count(); ++i) number[plan.section.buffers[i]] = {&plan, i};
+    for (const OrderRule rule : rules) {
+        for (SectionPlan& plan : plans_) plan.by_rule.emplace_back();
         for (const int b : order_by(rule, *intervals_, *sizes_, column_))
-            if (number[b] >= 0) order.push_back(number[b]);
-        return order;
-    };
-    for (const OrderRule rule : rules) plan.by_rule.push_back(ordered(rule));
-    plan.core_first = ordered(OrderRule::pressure);
+            if (const auto [plan, i] = number[b]; plan != nullptr) plan->by_rule.back().push_back(i);
+    }
+    for (const int b : order_by(OrderRule::pressure, *intervals_, *sizes_, column_))
+        if (const auto [plan, i] = number[b]; plan != nullptr) plan->core_first.push_back(i);
+    steps_ += static_cast<std::int64_t>(number.size()) * rule_count;
+}
+
+void CeilingSearch::choose_core(SectionPlan& plan) {
+    const int count = plan.section.count();
     std::int64_t ticks = 0;
-    for (int i = 0; i < section.count(); ++i) {
-        ticks += ticks_of(section, plan.core_first[i]);
+    for (int i = 0; i < count; ++i) {
+        ticks += ticks_of(plan.section, plan.core_first[i]);
         const std::int64_t steps = steps_of_descent(i + 1, ticks);
-        if (i == 0 || steps <= first_core || (i + 1 == section.count() && steps <= whole_core)) plan.core = i + 1;
+        if (i == 0 || steps <= first_core || (i + 1 == count && steps <= whole_core)) plan.core = i + 1;
         if (steps > whole_core) break;
     }
     plan.failed = lower_bound_ - 1;
@@ -135,7 +147,7 @@ void CeilingSearch::lower(SectionPlan& plan, std::int64_t steps, const std::stop
     const SearchResult result =
         search.run(ceiling, share < static_cast<double>(steps) ? static_cast<std::int64_t>(share) : steps, stop);
     steps_ += search.steps();
-    if (result == SearchResult::none) plan.lower_bound = align_up(ceiling + 1, section.unit);
+    if (result == SearchResult::none) lower_bound_ = align_up(ceiling + 1, section.unit);
     if (result == SearchResult::found) {
         plan.steps_per_descent = std::clamp(static_cast<double>(search.steps()) / descent, 0.25, 4.0);
         numbers = search.order();
@@ -161,9 +173,8 @@ void CeilingSearch::complete(SectionPlan& plan, std::span<const int> core, std::
             plan.order = std::move(order);
         }
         if (height <= ceiling) return;
-        const auto below = std::stable_partition(others, plan.core_first.end(), [&](int b) {
-            return placer_->offsets()[buffers[b]] + sizes_->at(buffers[b], column_) > ceiling;
-        });
+        const auto below =
+            std::stable_partition(others, plan.core_first.end(), [&](int b) { return end(buffers[b]) > ceiling; });
         above = static_cast<int>(below - others);
     }
     const int grown = std::min(plan.core + std::max(above, plan.core / 4 + 1), plan.section.count());

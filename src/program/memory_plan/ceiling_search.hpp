@@ -36,19 +36,21 @@ private:
     struct SectionPlan {
         Section section;
         std::vector<int> order;
-        std::int64_t height = 0, lower_bound = 0;
-        std::vector<std::vector<int>> by_rule;  // all buffers by each rule of priority; empty before the first attempt
+        std::int64_t height = 0;
+        std::vector<std::vector<int>> by_rule;  // all buffers by each rule of priority
         std::vector<int> core_first;            // all buffers: the core, then the others
-        int core = 0;                           // number of buffers in the core
+        int core = 0;                           // number of buffers in the core; 0 before the first attempt
         int attempts = 0;
         std::int64_t failed = 0;       // ceiling of the last attempt that failed to bisect
         double steps_per_descent = 1;  // of the last search that found a plan, relative to the expected ones
     };
-    void prepare(SectionPlan& plan);
+    void order_by_rules();
+    void choose_core(SectionPlan& plan);
     void lower(SectionPlan& plan, std::int64_t steps, const std::stop_token& stop);
     std::vector<int> priority_of_core(const SectionPlan& plan);
     void complete(SectionPlan& plan, std::span<const int> core, std::int64_t ceiling);
     std::int64_t place(std::span<const int> order);
+    std::int64_t end(int buffer) const;
     std::uint32_t random(std::size_t below);
 
     const PackingProblem* problem_;
