@@ -43,8 +43,8 @@ public:
     /// The largest rank of an update; 0 without updates.
     std::int64_t rank() const noexcept;
 
-    /// All that was read, for the models.
     struct State;
+    /// All that was read, for the models.
     const State& state() const noexcept { return *state_; }
 
 private:

@@ -31,6 +31,8 @@ struct PanelPlan {
 
     /// Rows of x up to which the codes of a panel are read as they are.
     static constexpr std::int64_t few_rows_of_codes = 10;
+    /// Rows of x up to which b of a low rank is read as it is.
+    static constexpr std::int64_t few_rows_of_low_rank = 16;
     /// Rows of x in one block.
     static constexpr std::int64_t rows_per_block = 192;
     static constexpr std::int64_t bytes_of_pending_sums = rows_per_block * panel_width * 4;

@@ -362,7 +362,8 @@ Dim workspace(const Problem& problem, int threads, const Setting& setting) {
     if (form.is_argmax) return bytes + argmax_workspace_bytes(problem, threads);
     BlockProgram body;
     if (!body_of(problem, form, body).empty()) return 0;
-    if (form.has_low_rank) bytes = bytes + rows_of_x(problem) * (problem.inputs[2].shape[1] * 4);
+    if (form.has_low_rank)  // the narrow product, and a panel of b for each member
+        bytes = bytes + (rows_of_x(problem) + Dim(panel_width * threads)) * (problem.inputs[2].shape[1] * 4);
     return bytes + Dim(body.bytes_per_member() * threads);
 }
 

@@ -52,7 +52,7 @@ struct PanelProduct {
     BlockSums* sums;  // of this member: partial sums that await further parts
     float* widened;   // of this member: a part of a panel of codes
     typename ConvertedRows<Weight>::type* converted;
-    LowRank low_rank;  // of an adapter; rank 0: none
+    LowRank* low_rank;  // of an adapter, or null
 
     /// A panel of w, and the corresponding panel of v.
     const Weight* panel(std::int64_t i) const { return panels + i * depth * panel_row<Weight>; }
@@ -76,7 +76,7 @@ void finish(const PanelProduct<Weight>& product, std::int64_t row, int height, s
             float* gated) noexcept {
     const OutputTile part = part_of(product, row, height, panel);
     if (product.largest != nullptr) return product.largest->accumulate(part, sums);
-    if (product.low_rank.rank > 0) product.low_rank.add_to(sums, part);
+    if (product.low_rank != nullptr) product.low_rank->add_to(sums, part);
     void* const blocks[] = {sums, gated};
     product.body->run(part, blocks);
 }
@@ -337,9 +337,11 @@ void run_product(const Args& args, const PanelPlan& plan, typename ConvertedRows
     for (int i = 0; plan.by_columns && i < plan.body.output_count; ++i)
         body.holds(i, plan.first_column[i], args.outputs[i].rank - leading);
     product.body = &body;
+    LowRank low_rank;
     if (plan.low_rank > 0) {
         std::byte* const behind = workspace + plan.body.bytes_per_member() * team.size();
-        product.low_rank = low_rank_of(args, plan, reinterpret_cast<float*>(behind), team);
+        low_rank = low_rank_of(args, plan, reinterpret_cast<float*>(behind), team);
+        product.low_rank = &low_rank;
     }
     run_panels(product, team);
 }
