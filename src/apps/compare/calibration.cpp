@@ -2,8 +2,6 @@
 
 #include "apps/compare/stopwatch.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <numeric>
 #include <thread>
 
@@ -11,7 +9,7 @@ namespace cairn::compare {
 
 namespace {
 
-constexpr std::size_t table_size = 4096, rounds = 1024, words = std::size_t(4) << 17;
+constexpr std::size_t table_size = 4096, rounds = 16384, words = std::size_t(4) << 17, reads = 16;
 
 }  // namespace
 
@@ -27,25 +25,22 @@ double Calibration::work(std::size_t thread) {
     for (std::size_t round = 0; round < rounds; ++round)
         for (float& value : table) value = value * 0.999f + 0.5f;
     const std::vector<std::uint64_t>& memory = memory_[thread];
-    const std::uint64_t sum = std::accumulate(memory.begin(), memory.end(), std::uint64_t(0));
+    std::uint64_t sum = 0;
+    for (std::size_t read = 0; read < reads; ++read) sum = std::accumulate(memory.begin(), memory.end(), sum);
     return static_cast<double>(table[sum % table_size]) + static_cast<double>(sum % 7);
 }
 
 double Calibration::measure() {
-    constexpr int repetitions = 5;
-    double least = std::numeric_limits<double>::infinity();
-    for (int repetition = 0; repetition < repetitions; ++repetition) {
-        std::vector<double> results(tables_.size());
-        const Stopwatch watch;
-        std::vector<std::jthread> others;
-        for (std::size_t thread = 1; thread < tables_.size(); ++thread)
-            others.emplace_back([&, thread] { results[thread] = work(thread); });
-        results[0] = work(0);
-        others.clear();  // joins
-        least = std::min(least, watch.seconds());
-        sink_ = std::accumulate(results.begin(), results.end(), 0.0);
-    }
-    return least;
+    std::vector<double> results(tables_.size());
+    const Stopwatch watch;
+    std::vector<std::jthread> others;
+    for (std::size_t thread = 1; thread < tables_.size(); ++thread)
+        others.emplace_back([&, thread] { results[thread] = work(thread); });
+    results[0] = work(0);
+    others.clear();  // joins
+    const double seconds = watch.seconds();
+    sink_ = std::accumulate(results.begin(), results.end(), 0.0);
+    return seconds;
 }
 
 }  // namespace cairn::compare
