@@ -1,3 +1,4 @@
+#include "apps/text/character_kinds.hpp"
 #include "apps/text/unicode.hpp"
 #include "cairn/text/words.hpp"
 
@@ -17,7 +18,7 @@ std::vector<std::string> folded_words(std::string_view text) {
     while (!text.empty()) {
         const Utf8Step step = read_utf8(text);
         text.remove_prefix(step.length);
-        if (is_letter(step.code) || is_mark(step.code) || is_number(step.code)) {
+        if (const CharacterKind kind = kind_of(step.code); letters_and_marks.contains(kind) || numbers.contains(kind)) {
             if (has_apostrophe) word += '\'';
             has_apostrophe = false;
             append_case_folded(word, step.code);
