@@ -89,7 +89,8 @@ NamedProblem detector(int blocks) {
     return {fmt::format("detector {}", blocks), results.problem()};
 }
 
-/// Each op reads the one before and others up to `reach` ops before; sizes from 1 KiB to 1 MiB.
+}  // namespace
+
 NamedProblem random_graph(std::uint32_t seed, int ops, int reach) {
     std::mt19937 random(seed);
     const auto uniform = [&] { return static_cast<double>(random()) / 4294967296.0; };
@@ -102,8 +103,6 @@ NamedProblem random_graph(std::uint32_t seed, int ops, int reach) {
     }
     return {fmt::format("random {} {}", reach, seed), results.problem()};
 }
-
-}  // namespace
 
 NamedProblem read_minimalloc(const std::string& path) {
     std::ifstream file(path);

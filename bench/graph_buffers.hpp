@@ -19,6 +19,9 @@ struct NamedProblem {
 /// after the last, bytes. Exits with a message if the file cannot be read.
 NamedProblem read_minimalloc(const std::string& path);
 
+/// Each op reads the one before and others up to `reach` ops before; sizes from 1 KiB to 1 MiB.
+NamedProblem random_graph(std::uint32_t seed, int ops, int reach);
+
 /// The files of tests/data/minimalloc, U-Nets, detectors and random graphs.
 std::vector<NamedProblem> crowded_problems();
 

@@ -112,14 +112,15 @@ void CeilingSearch::choose_core(SectionPlan& plan) {
 std::vector<int> CeilingSearch::priority_of_core(const SectionPlan& plan) {
     const int turn = plan.attempts / 2;
     const bool is_plain = turn < rule_count;
-    const std::vector<int>& by_rule = plan.by_rule[is_plain ? turn : static_cast<int>(random(rule_count))];
-    const double perturbation = is_plain ? 0 : perturbations[random(std::size(perturbations))] * plan.core;
+    const std::vector<int>& by_rule = plan.by_rule[is_plain ? turn : static_cast<int>(random_.below(rule_count))];
+    const double perturbation = is_plain ? 0 : perturbations[random_.below(std::size(perturbations))] * plan.core;
     std::vector<char> in_core(by_rule.size(), 0);
     for (int i = 0; i < plan.core; ++i) in_core[plan.core_first[i]] = 1;
     std::vector<std::pair<double, int>> ranked;
     for (const int b : by_rule)
         if (in_core[b])
-            ranked.emplace_back(static_cast<double>(ranked.size()) + perturbation * random(1 << 16) / (1 << 16), b);
+            ranked.emplace_back(static_cast<double>(ranked.size()) + perturbation * random_.below(1 << 16) / (1 << 16),
+                                b);
     std::sort(ranked.begin(), ranked.end());
     std::vector<int> priority;
     for (const auto& [rank, b] : ranked) priority.push_back(b);
@@ -190,13 +191,6 @@ std::vector<int> CeilingSearch::order() const {
     std::vector<int> order = without_bytes_;
     for (const SectionPlan& plan : plans_) order.insert(order.end(), plan.order.begin(), plan.order.end());
     return order;
-}
-
-std::uint32_t CeilingSearch::random(std::size_t below) {
-    state_ ^= state_ << 13;
-    state_ ^= state_ >> 7;
-    state_ ^= state_ << 17;
-    return static_cast<std::uint32_t>((state_ >> 32) % below);
 }
 
 }  // namespace cairn::memory_plan

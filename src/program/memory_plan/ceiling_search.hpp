@@ -3,6 +3,7 @@
 #include "program/memory_plan/canonical_search.hpp"
 #include "program/memory_plan/placer.hpp"
 #include "program/memory_plan/sections.hpp"
+#include "program/memory_plan/xorshift.hpp"
 
 #include <cstdint>
 #include <span>
@@ -51,7 +52,6 @@ private:
     void complete(SectionPlan& plan, std::span<const int> core, std::int64_t ceiling);
     std::int64_t place(std::span<const int> order);
     std::int64_t end(int buffer) const;
-    std::uint32_t random(std::size_t below);
 
     const PackingProblem* problem_;
     const LiveIntervals* intervals_;
@@ -61,7 +61,7 @@ private:
     std::vector<SectionPlan> plans_;
     std::vector<int> without_bytes_;
     std::int64_t lower_bound_ = 0, steps_ = 0;
-    std::uint64_t state_ = 0x9e3779b97f4a7c15;
+    Xorshift random_;
 };
 
 }  // namespace cairn::memory_plan

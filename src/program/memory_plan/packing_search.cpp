@@ -117,8 +117,9 @@ void PackingSearch::hill_climb(PackingCandidate candidate, std::int64_t placemen
     while (--placements > 0 && !is_near_bound() && !budget_.spent() && !stack.empty()) {
         trial.order = candidate.order;
         perturb(trial.order, stack);
-        trial.column =
-            random(8) == 0 ? static_cast<int>(random(static_cast<std::size_t>(sizes_->columns))) : candidate.column;
+        trial.column = random_.below(8) == 0
+                           ? static_cast<int>(random_.below(static_cast<std::size_t>(sizes_->columns)))
+                           : candidate.column;
         trial.score = evaluate(trial);
         if (candidate.score < trial.score) continue;
         std::swap(candidate.order, trial.order);
@@ -157,13 +158,13 @@ std::vector<int> PackingSearch::critical_stack() const {
 }
 
 void PackingSearch::perturb(std::vector<int>& order, const std::vector<int>& stack) {
-    const int moved = stack[random(stack.size())];
+    const int moved = stack[random_.below(stack.size())];
     const auto at = std::find(order.begin(), order.end(), moved);
     const std::span<const int> others = placer_.conflicts(moved);
-    switch (random(4)) {
+    switch (random_.below(4)) {
         case 0: {  // past a conflicting buffer
             if (others.empty()) return;
-            const auto other = std::find(order.begin(), order.end(), others[random(others.size())]);
+            const auto other = std::find(order.begin(), order.end(), others[random_.below(others.size())]);
             if (other < at)
                 std::rotate(other, at, at + 1);
             else
@@ -172,22 +173,15 @@ void PackingSearch::perturb(std::vector<int>& order, const std::vector<int>& sta
         }
         case 1: {  // anywhere earlier
             if (at == order.begin()) return;
-            std::rotate(order.begin() + random(static_cast<std::size_t>(at - order.begin())), at, at + 1);
+            std::rotate(order.begin() + random_.below(static_cast<std::size_t>(at - order.begin())), at, at + 1);
             return;
         }
         case 2: {  // swap with another buffer of the stack
-            std::iter_swap(at, std::find(order.begin(), order.end(), stack[random(stack.size())]));
+            std::iter_swap(at, std::find(order.begin(), order.end(), stack[random_.below(stack.size())]));
             return;
         }
-        default: std::iter_swap(at, order.begin() + random(order.size()));
+        default: std::iter_swap(at, order.begin() + random_.below(order.size()));
     }
-}
-
-std::uint32_t PackingSearch::random(std::size_t below) {
-    state_ ^= state_ << 13;
-    state_ ^= state_ >> 7;
-    state_ ^= state_ << 17;
-    return static_cast<std::uint32_t>((state_ >> 32) % below);
 }
 
 }  // namespace cairn::memory_plan

@@ -2,6 +2,7 @@
 
 #include "program/memory_plan/placer.hpp"
 #include "program/memory_plan/relation.hpp"
+#include "program/memory_plan/xorshift.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -81,7 +82,6 @@ private:
     void hill_climb(PackingCandidate candidate, std::int64_t placements);
     std::vector<int> critical_stack() const;
     void perturb(std::vector<int>& order, const std::vector<int>& stack);
-    std::uint32_t random(std::size_t below);
 
     const PackingProblem* problem_;
     const LiveIntervals* intervals_;
@@ -94,7 +94,7 @@ private:
     Relation relation_, best_relation_;
     Score best_score_;
     std::vector<PackingCandidate> elite_;
-    std::uint64_t state_ = 0x9e3779b97f4a7c15;
+    Xorshift random_;
 };
 
 }  // namespace cairn::memory_plan

@@ -1,5 +1,6 @@
 #include "program/memory_plan/canonical_search.hpp"
 
+#include "bench/graph_buffers.hpp"
 #include "program/memory_plan/placement_orders.hpp"
 #include "tests/program/memory_plan/section_problems.hpp"
 
@@ -111,7 +112,8 @@ TEST(CanonicalSearch, PlacesSpanningBuffersFirst) { EXPECT_LE(steps_of_proof({{1
 
 // 5.7 million steps; 6.1 if ranges without a plan are searched again.
 TEST(CanonicalSearch, RemembersRangesWithoutAPlan) {
-    const PackingProblem problem = testing::read_minimalloc(CAIRN_SOURCE_DIR "/tests/data/minimalloc/C.1048576.csv");
+    const PackingProblem problem =
+        bench::read_minimalloc(CAIRN_SOURCE_DIR "/tests/data/minimalloc/C.1048576.csv").problem;
     const LiveIntervals intervals(problem);
     const Sizes sizes = sizes_of(problem, lower_bounds(problem, intervals));
     const Section section = section_of(problem, intervals, sizes, 0, order_by(OrderRule::area, intervals, sizes, 0));

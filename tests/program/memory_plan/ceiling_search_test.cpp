@@ -1,5 +1,6 @@
 #include "program/memory_plan/ceiling_search.hpp"
 
+#include "bench/graph_buffers.hpp"
 #include "program/memory_plan/placement_orders.hpp"
 #include "tests/program/memory_plan/section_problems.hpp"
 
@@ -92,7 +93,8 @@ TEST(CeilingSearch, LowersLargeSections) {
 
 // Attempts do not depend on the steps that remain, except the last: a larger budget continues a smaller one.
 TEST(CeilingSearch, MoreStepsAreNeverWorse) {
-    const PackingProblem problem = testing::read_minimalloc(CAIRN_SOURCE_DIR "/tests/data/minimalloc/D.1048576.csv");
+    const PackingProblem problem =
+        bench::read_minimalloc(CAIRN_SOURCE_DIR "/tests/data/minimalloc/D.1048576.csv").problem;
     std::int64_t last = std::numeric_limits<std::int64_t>::max();
     int lower = 0;
     for (const std::int64_t steps : {0, 1, 100'000, 1'000'000, 5'000'000, 30'000'000}) {

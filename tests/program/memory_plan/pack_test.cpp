@@ -1,5 +1,6 @@
 #include "program/memory_plan/pack.hpp"
 
+#include "bench/graph_buffers.hpp"
 #include "program/memory_plan/validate.hpp"
 #include "tests/program/memory_plan/packing_problems.hpp"
 
@@ -209,7 +210,7 @@ TEST(Pack, ProblemsOfMiniMalloc) {
                                     {"D", 213, 986'112, 1'140'000},
                                     {"E", 215, 1'048'576, 1'130'000}}) {
         const std::string folder = CAIRN_SOURCE_DIR "/tests/data/minimalloc/";
-        const PackingProblem problem = testing::read_minimalloc(folder + known.name + ".1048576.csv");
+        const PackingProblem problem = bench::read_minimalloc(folder + known.name + ".1048576.csv").problem;
         ASSERT_EQ(problem.buffers.size(), known.buffers) << known.name;
         const PackingSolution solution = packed(problem);
         EXPECT_EQ(solution.lower_bound[0], known.lower_bound) << known.name;
@@ -220,7 +221,7 @@ TEST(Pack, ProblemsOfMiniMalloc) {
 TEST(Pack, RandomGraphsAreNearTheBound) {
     double sum = 0;
     for (std::uint32_t seed = 0; seed < 8; ++seed) {
-        const PackingSolution solution = packed(testing::random_dag(seed, 1000, seed % 2 == 0 ? 50 : 200, 0.4));
+        const PackingSolution solution = packed(bench::random_graph(seed, 1000, seed % 2 == 0 ? 50 : 200).problem);
         EXPECT_LE(worst_ratio(solution), 1.05) << seed;
         sum += worst_ratio(solution);
     }
@@ -231,7 +232,7 @@ TEST(Pack, RandomGraphsAreNearTheBound) {
 TEST(Pack, StepsLowerPlansOfSeveralSamples) {
     int better = 0;
     for (std::uint32_t seed = 0; seed < 6; ++seed) {
-        PackingProblem problem = testing::random_dag(seed, 300, 100, 0.4);
+        PackingProblem problem = bench::random_graph(seed, 500, 200).problem;
         problem.samples = 3;
         for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
             const std::int64_t bytes = problem.buffers[b].bytes[0];

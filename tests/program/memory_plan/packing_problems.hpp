@@ -3,13 +3,9 @@
 #include "program/memory_plan/packing_problem.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <functional>
 #include <random>
-#include <sstream>
-#include <string>
 #include <vector>
 
 /// Problems for the tests of the planner.
@@ -90,40 +86,6 @@ inline std::vector<Symbolic> transformer(int layers) {
         buffers.push_back({{0, 4 * row, 0}, t + 10, t + 12});  // gelu
     }
     return buffers;
-}
-
-/// A graph of `ops` ops, each of which reads the one before and `skip` others on average, from up to `reach` ops
-/// before; sizes from 1 KiB to 1 MiB.
-inline PackingProblem random_dag(std::uint32_t seed, int ops, int reach, double skip) {
-    std::mt19937 random(seed);
-    const auto uniform = [&] { return static_cast<double>(random()) / 4294967296.0; };
-    PackingProblem problem;
-    for (int op = 0; op < ops; ++op) {
-        if (op > 0) problem.buffers.back().last = op;
-        while (op > 0 && uniform() < skip / (1 + skip)) {
-            const auto read = static_cast<std::size_t>(std::max(0, op - 1 - static_cast<int>(uniform() * reach)));
-            problem.buffers[read].last = op;
-        }
-        problem.buffers.push_back({{64 * static_cast<std::int64_t>(16 * std::exp2(10 * uniform()))}, 64, op, op});
-    }
-    return problem;
-}
-
-/// A problem of MiniMalloc's format: a line for each buffer with id, first instruction, the one after the last, bytes.
-inline PackingProblem read_minimalloc(const std::string& path) {
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    PackingProblem problem;
-    while (std::getline(file, line)) {
-        std::istringstream in(line);
-        int id = 0, lower = 0, upper = 0;
-        std::int64_t bytes = 0;
-        char comma = 0;
-        in >> id >> comma >> lower >> comma >> upper >> comma >> bytes;
-        problem.buffers.push_back({{bytes}, 1, lower, upper - 1});
-    }
-    return problem;
 }
 
 inline bool alive_together(const BufferRequest& a, const BufferRequest& b) {
