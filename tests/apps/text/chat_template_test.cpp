@@ -224,11 +224,10 @@ TEST(ChatTemplate, FoldersNameTheirTemplate) {
 }
 
 TEST(ChatTemplate, PlainRangesOfATextHaveNoAddedTokens) {
-    for (const char* name : {"qwen2", "llama2", "gemma", "bert"}) {
+    const std::pair<const char*, std::string> marks[] = {
+        {"qwen2", "<|im_end|>"}, {"llama2", "<s>"}, {"gemma", "<start_of_turn>"}, {"bert", "[SEP]"}};
+    for (const auto& [name, mark] : marks) {
         const auto tokenizer = tokenizer_of(name);
-        const std::string mark = std::string(name) == "bert"    ? "[SEP]"
-                                 : std::string(name) == "qwen2" ? "<|im_end|>"
-                                                                : "<s>";
         const std::string text = "a" + mark + "b" + mark + mark;
         const auto id = tokenizer->id_of(mark);
         const auto found = [&](const std::vector<text::TextRange>& plain) {
