@@ -70,9 +70,13 @@ private:
         const bool has_start = arguments.positional.size() > 1;
         const std::int64_t start = has_start ? integer(0, 0) : 0, stop = integer(has_start ? 1 : 0, 0),
                            by = integer(2, 1);
-        if (by == 0 || (stop - start) / by > 1000000) fault("a range has at most a million numbers");
+        if (by == 0) fault("the step of a range is 0");
         List list;
-        for (std::int64_t i = start; by > 0 ? i < stop : i > stop; i += by) list.emplace_back(Value::Variant(i));
+        for (std::int64_t i = start; by > 0 ? i < stop : i > stop;) {
+            if (list.size() == 1000000) fault("a range has at most a million numbers");
+            list.emplace_back(Value::Variant(i));
+            if (__builtin_add_overflow(i, by, &i)) break;
+        }
         return Value::list(std::move(list));
     }
 
