@@ -130,7 +130,7 @@ Value apply_binary(const std::string& sign, const Value& left, const Value& righ
         if (count == nullptr) refuse(sign, left, right);
         if (*count > 0 && text->size() > most_bytes / static_cast<std::size_t>(*count)) fault("a text is too long");
         MarkedText repeated;
-        for (std::int64_t i = 0; i < *count; ++i) repeated.append(*text);
+        for (std::int64_t i = 0; text->size() > 0 && i < *count; ++i) repeated.append(*text);
         return Value::Variant(std::move(repeated));
     }
     return calculated(sign, left, right);
