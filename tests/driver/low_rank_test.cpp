@@ -44,6 +44,12 @@ std::int64_t calls_of(const program::Program& program, std::string_view definiti
                          [&](const auto& each) { return each.problem->definition == definition; });
 }
 
+std::vector<std::string> kernels_of(const program::Program& program) {
+    std::vector<std::string> ids;
+    for (const auto& each : program.run) ids.push_back(each.kernel);
+    return ids;
+}
+
 double largest_difference(const interpreter::Value& a, const interpreter::Value& b) {
     double difference = 0, largest = 0;
     for (std::size_t i = 0; i < a.data.size(); ++i) {
@@ -96,6 +102,7 @@ TEST(LowRank, WithoutARankTheProgramIsThatOfTheProduct) {
     const CompiledGraph base = compile(plain.graph, context, options);
     const runtime::ProgramSet changed_set = runtime::parse_program_set(changed.program()),
                               base_set = runtime::parse_program_set(base.program());
+    EXPECT_EQ(kernels_of(changed_set.buckets[0].program), kernels_of(base_set.buckets[0].program));
     for (const std::int64_t rows : {1, 7, 200}) {
         const interpreter::Inputs inputs = random_inputs(*layer.graph.data(), {{"T", rows}, {"used", 0}}, 5);
         CompiledRun with(changed_set, context, inputs), without(base_set, context, inputs);

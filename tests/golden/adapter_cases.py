@@ -2,7 +2,8 @@
 
     pip install torch transformers peft numpy && python adapter_cases.py
 
-The weights of the models are made as in encoder_cases.py, those of an adapter as matrices of the numbers after them.
+The weights of the models are made as in encoder_cases.py, those of an adapter likewise, numbered from 1000 in the order
+of their names.
 """
 
 import json

@@ -24,7 +24,8 @@ struct QuantizedGroup {
 
 /// Inputs: x, the packed weight or both, then those of the epilogue. The first epilogue inputs are the sums of x @ w,
 /// and those that the gate multiplies. A bias of a gate by halves has the columns of both, and serves as two inputs of
-/// the epilogue. An adapter's a and b stand before the bias. An argmax has no epilogue; its inputs are x, the weight and optionally a bias.
+/// the epilogue. An adapter's a and b stand before the bias. An argmax has no epilogue; its inputs are x, the weight
+/// and optionally a bias.
 struct PanelPlan {
     /// Row stride of a copy of rows of `depth` elements that are a multiple of 4 KiB apart: padded by a cache line.
     static constexpr std::int64_t padded_stride(std::int64_t depth) { return (depth + 15) / 16 * 16 + 16; }

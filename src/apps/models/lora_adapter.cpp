@@ -61,7 +61,7 @@ LoraAdapter::State checked(LoraAdapter::State state, ErrorKind kind) {
                   sizes_text(update.out, update.rank));
         else if (!are_finite(update.a) || !are_finite(update.b))
             fault("has an element that is not finite");
-        if (!std::isfinite(update.scale)) fault("has a scale that is not finite");
+        if (!(std::abs(update.scale) <= std::numeric_limits<float>::max())) fault("has a scale that is not finite");
         before = &update;
     }
     for (const SavedTensor& tensor : state.saved)

@@ -109,6 +109,9 @@ TEST(LoraAdapter, DamagedFoldersAreRefused) {
     config = plain()["config"];
     config["rank_pattern"] = {{"c_attn", "two"}};
     fault(tensors, "entry \"rank_pattern\" must have numbers of at least 0", ErrorKind::file, config);
+    config = plain()["config"];
+    config["lora_alpha"] = 1e300;
+    fault(tensors, "transformer.h.0.attn.c_attn has a scale that is not finite", ErrorKind::file, config);
     tensors[1].values[5] = NAN;
     tensors[2].values[0] = INFINITY;
     fault(tensors,
