@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -41,18 +40,20 @@ Graph tied_model() {
 
 /// Normal weights; an outlier takes the place of one element of each matrix.
 WeightSource weights(std::optional<float> outlier = {}) {
-    auto values = std::make_shared<std::deque<std::vector<float>>>();
-    return [values, outlier](std::string_view name) {
+    return [outlier](std::string_view name) {
         const std::int64_t rows = name == "table"        ? words
                                   : name.ends_with("up") ? width
                                                          : hidden,
                            columns = name.ends_with("up") ? hidden : width;
-        std::vector<float>& elements = values->emplace_back(static_cast<std::size_t>(rows * columns));
+        auto elements = std::make_unique<std::vector<float>>(static_cast<std::size_t>(rows * columns));
         std::mt19937 random(static_cast<unsigned>(name.size() * 31 + static_cast<unsigned char>(name.front())));
         std::normal_distribution<float> normal(0, 0.05F);
-        for (float& element : elements) element = normal(random);
-        if (outlier) elements[static_cast<std::size_t>(3 * columns + 5)] = *outlier;
-        return InputView{elements.data(), DType::f32, {rows, columns}};
+        for (float& element : *elements) element = normal(random);
+        if (outlier) (*elements)[static_cast<std::size_t>(3 * columns + 5)] = *outlier;
+        InputView view{elements->data(), DType::f32, {rows, columns}};
+        view.owner = elements.release();
+        view.release = [](void* owner) { delete static_cast<std::vector<float>*>(owner); };
+        return view;
     };
 }
 
