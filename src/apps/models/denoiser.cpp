@@ -1,0 +1,36 @@
+#include "cairn/models/denoiser.hpp"
+
+#include "apps/models/config_file.hpp"
+#include "apps/models/named_choice.hpp"
+
+namespace cairn::inline v0::models {
+namespace {
+
+constexpr NamedChoice<bool> classes[] = {{"UNet2DModel", true}, {"DiTTransformer2DModel", false}};
+
+}  // namespace
+
+DenoiserConfig read_denoiser(const std::filesystem::path& config_json) {
+    const ConfigFile file(config_json);
+    if (choice_in(file, "_class_name", classes, "")) return UnetConfig::read(config_json);
+    return DitConfig::read(config_json);
+}
+
+DenoiserTraits traits_of(const DenoiserConfig& config) {
+    if (const auto* unet = std::get_if<UnetConfig>(&config))
+        return {unet->channels, unet->sample_size, unet->size_step(), unet->classes, unet->null_class};
+    const auto& dit = std::get<DitConfig>(config);
+    return {dit.channels, dit.sample_size, dit.patch, dit.classes + 1, dit.classes};
+}
+
+std::vector<WeightSpec> denoiser_weights(const DenoiserConfig& config) {
+    const auto* unet = std::get_if<UnetConfig>(&config);
+    return unet != nullptr ? unet_weights(*unet) : dit_weights(std::get<DitConfig>(config));
+}
+
+Graph denoiser_graph(const DenoiserConfig& config, const std::vector<WeightSpec>& weights, const ImageSizes& sizes) {
+    const auto* unet = std::get_if<UnetConfig>(&config);
+    return unet != nullptr ? unet_graph(*unet, weights, sizes) : dit_graph(std::get<DitConfig>(config), weights, sizes);
+}
+
+}  // namespace cairn::inline v0::models
