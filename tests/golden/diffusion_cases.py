@@ -139,7 +139,7 @@ def main():
         schedule_case("ddim_one_step", ddim, 1, timestep_spacing="trailing"),
         schedule_case("ddim_all_steps", ddim, 1000, clip_sample=False),
         schedule_case("euler", euler, 20),
-        schedule_case("euler_v_cosine", euler, 20, prediction_type="v_prediction", timestep_spacing="trailing", **cosine),
+        schedule_case("euler_v_cosine", euler, 20, prediction_type="v_prediction", timestep_spacing="leading", **cosine),
         schedule_case("euler_leading", euler, 11, timestep_spacing="leading", steps_offset=1, **scaled),
         schedule_case("euler_sample", euler, 5, prediction_type="sample"),
         schedule_case("euler_karras", euler, 20, use_karras_sigmas=True),

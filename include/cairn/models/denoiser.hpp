@@ -14,9 +14,10 @@ namespace cairn::inline v0::models {
 /// The architecture with its configuration.
 using DenoiserConfig = std::variant<UnetConfig, DitConfig>;
 
-/// Reads config.json: UNet2DModel or DiTTransformer2DModel, by `_class_name`. Throws what UnetConfig::read() and
-/// DitConfig::read() throw, and Error(unsupported) naming another class.
-CAIRN_API DenoiserConfig read_denoiser(const std::filesystem::path& config_json);
+/// Reads config.json of a folder, or of its `unet` or `transformer`: UNet2DModel or DiTTransformer2DModel, by
+/// `_class_name`. Throws what UnetConfig::read() and DitConfig::read() throw, and Error(unsupported) naming another
+/// class.
+CAIRN_API DenoiserConfig read_denoiser(const std::filesystem::path& folder);
 
 /// What the two architectures have in common.
 struct DenoiserTraits {
@@ -32,6 +33,9 @@ CAIRN_API DenoiserTraits traits_of(const DenoiserConfig& config);
 
 /// The tensors of a denoiser: unet_weights() or dit_weights().
 CAIRN_API std::vector<WeightSpec> denoiser_weights(const DenoiserConfig& config);
+/// The same as such a folder stores them. Throws what find_weights() throws, and Error(file) for tensors that the model
+/// does not have.
+CAIRN_API std::vector<WeightSpec> denoiser_weights(const DenoiserConfig& config, const std::filesystem::path& folder);
 /// The graph of a denoiser: unet_graph() or dit_graph().
 CAIRN_API Graph denoiser_graph(const DenoiserConfig& config, const std::vector<WeightSpec>& weights,
                                const ImageSizes& sizes = {});

@@ -1,6 +1,8 @@
 #include "cairn/models/denoiser.hpp"
 
 #include "apps/models/config_file.hpp"
+#include "apps/models/denoiser_check.hpp"
+#include "apps/models/diffusion_folder.hpp"
 #include "apps/models/named_choice.hpp"
 
 namespace cairn::inline v0::models {
@@ -10,10 +12,15 @@ constexpr NamedChoice<bool> classes[] = {{"UNet2DModel", true}, {"DiTTransformer
 
 }  // namespace
 
-DenoiserConfig read_denoiser(const std::filesystem::path& config_json) {
-    const ConfigFile file(config_json);
-    if (choice_in(file, "_class_name", classes, "")) return UnetConfig::read(config_json);
-    return DitConfig::read(config_json);
+void refuse_other_tensors(const ModelFile& file, const std::vector<WeightSpec>& weights) {
+    // Older files of transformers hold the table of positions, which is computed here.
+    file.refuse_others(weights, {"pos_embed.pos_embed"});
+}
+
+DenoiserConfig read_denoiser(const std::filesystem::path& folder) {
+    const std::filesystem::path config = DiffusionFolder(folder).config;
+    if (choice_in(ConfigFile(config), "_class_name", classes, "")) return UnetConfig::read(config);
+    return DitConfig::read(config);
 }
 
 DenoiserTraits traits_of(const DenoiserConfig& config) {
@@ -26,6 +33,14 @@ DenoiserTraits traits_of(const DenoiserConfig& config) {
 std::vector<WeightSpec> denoiser_weights(const DenoiserConfig& config) {
     const auto* unet = std::get_if<UnetConfig>(&config);
     return unet != nullptr ? unet_weights(*unet) : dit_weights(std::get<DitConfig>(config));
+}
+
+std::vector<WeightSpec> denoiser_weights(const DenoiserConfig& config, const std::filesystem::path& folder) {
+    std::vector<WeightSpec> weights = denoiser_weights(config);
+    const ModelFile file(DiffusionFolder(folder).weights);
+    refuse_other_tensors(file, weights);
+    file.find(weights, "", {});
+    return weights;
 }
 
 Graph denoiser_graph(const DenoiserConfig& config, const std::vector<WeightSpec>& weights, const ImageSizes& sizes) {

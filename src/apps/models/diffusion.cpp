@@ -1,5 +1,7 @@
 #include "cairn/models/diffusion.hpp"
 
+#include "apps/models/denoiser_check.hpp"
+#include "apps/models/diffusion_folder.hpp"
 #include "apps/models/model_file.hpp"
 #include "apps/models/saved_model.hpp"
 
@@ -8,7 +10,6 @@
 #include <cmath>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace cairn::inline v0::models {
@@ -16,40 +17,23 @@ namespace {
 
 [[noreturn]] void refuse_call(const std::string& what) { throw Error(ErrorKind::argument, "diffusion", what); }
 
-/// The folder of a part of a pipeline, or the folder itself.
-std::filesystem::path part_of(const std::filesystem::path& folder, std::initializer_list<const char*> names,
-                              const char* file) {
-    std::error_code ignored;
-    for (const char* name : names)
-        if (std::filesystem::exists(folder / name / file, ignored)) return folder / name;
-    return folder;
-}
-
-/// The file of the weights, or the index of its shards.
-std::filesystem::path weights_in(const std::filesystem::path& folder) {
-    std::error_code ignored;
-    const std::filesystem::path file = folder / "diffusion_pytorch_model.safetensors",
-                                index = folder / "diffusion_pytorch_model.safetensors.index.json";
-    return std::filesystem::exists(file, ignored) || !std::filesystem::exists(index, ignored) ? file : index;
-}
-
 void check_finite(std::span<const float> values, std::string_view what) {
     for (std::size_t i = 0; i < values.size(); ++i)
         if (!std::isfinite(values[i]))
             refuse_call(std::string(what) + " must be finite, but element " + std::to_string(i) + " is " +
-                   std::to_string(values[i]));
+                        std::to_string(values[i]));
 }
 
 void check_classes(std::span<const std::int32_t> classes, std::size_t images, const DenoiserTraits& traits) {
     const std::size_t expected = traits.classes > 0 ? images : 0;
     if (classes.size() != expected)
         refuse_call(traits.classes > 0 ? "each of " + std::to_string(images) + " images needs a class, got " +
-                                        std::to_string(classes.size()) + " classes"
-                                  : "the model has no classes");
+                                             std::to_string(classes.size()) + " classes"
+                                       : "the model has no classes");
     for (const std::int32_t each : classes)
         if (each < 0 || each >= traits.classes)
             refuse_call("class " + std::to_string(each) + " is not one of the " + std::to_string(traits.classes) +
-                   " of the model");
+                        " of the model");
 }
 
 SamplerPlan plan_of(const NoiseSchedule& schedule, const SampleOptions& options) {
@@ -85,14 +69,12 @@ Diffusion::Diffusion(const DenoiserConfig& config, const NoiseSchedule& schedule
 
 Diffusion Diffusion::load(const std::filesystem::path& folder, const Context& context, const ImageSizes& sizes,
                           CompileOptions compile_options, const std::filesystem::path& cache_folder) {
-    const std::filesystem::path part = part_of(folder, {"unet", "transformer"}, "config.json");
-    const DenoiserConfig config = read_denoiser(part / "config.json");
-    const NoiseSchedule schedule =
-        NoiseSchedule::read(part_of(folder, {"scheduler"}, "scheduler_config.json") / "scheduler_config.json");
+    const DenoiserConfig config = read_denoiser(folder);
+    const DiffusionFolder files(folder);
+    const NoiseSchedule schedule = NoiseSchedule::read(files.schedule);
     const std::vector<WeightSpec> weights = denoiser_weights(config);
-    const ModelFile file(weights_in(part));
-    // Older files of transformers hold the table of positions, which is computed here.
-    file.refuse_others(weights, {"pos_embed.pos_embed"});
+    const ModelFile file(files.weights);
+    refuse_other_tensors(file, weights);
     return {config, schedule, sizes,
             load_compiled(file, weights, "", {}, std::move(compile_options), cache_folder,
                           [&](const std::vector<WeightSpec>& stored, const CompileOptions& how) {
@@ -105,10 +87,10 @@ Diffusion::Extent Diffusion::extent_of(std::int64_t height, std::int64_t width) 
         const std::int64_t trained = traits_.sample_size, used = given == 0 ? trained : given;
         const std::int64_t least = most == 0 ? trained : traits_.size_step, largest = most == 0 ? trained : most;
         if (used < least || used > largest || used % traits_.size_step != 0)
-            refuse_call(std::string(what) + ' ' + std::to_string(used) + " is not " +
-                   (most == 0
-                        ? "the " + std::to_string(trained) + " of this model, made without ImageSizes::max_" + what
-                        : "a multiple of " + std::to_string(traits_.size_step) + " up to " + std::to_string(most)));
+            refuse_call(
+                std::string(what) + ' ' + std::to_string(used) + " is not " +
+                (most == 0 ? "the " + std::to_string(trained) + " of this model, made without ImageSizes::max_" + what
+                           : "a multiple of " + std::to_string(traits_.size_step) + " up to " + std::to_string(most)));
         return used;
     };
     return {traits_.channels, size(height, sizes_.max_height, "height"), size(width, sizes_.max_width, "width")};
@@ -123,7 +105,7 @@ std::span<const float> Diffusion::predict(std::span<const float> images, std::sp
         refuse_call(std::to_string(count) + " images, the model was made for " + std::to_string(sizes_.max_batch));
     if (images.size() != times.size() * extent.elements())
         refuse_call(std::to_string(count) + " images of " + std::to_string(extent.elements()) + " elements need " +
-               std::to_string(times.size() * extent.elements()) + ", got " + std::to_string(images.size()));
+                    std::to_string(times.size() * extent.elements()) + ", got " + std::to_string(images.size()));
     check_finite(images, "images");
     check_finite(times, "times");
     check_classes(classes, times.size(), traits_);
@@ -164,12 +146,14 @@ std::vector<float> Diffusion::draw(std::vector<float> noise, std::span<const std
     const std::size_t elements = extent.elements(), images = noise.size() / elements;
     if (noise.size() % elements != 0)
         refuse_call("noise of " + std::to_string(noise.size()) + " elements is no number of images of " +
-               std::to_string(elements));
+                    std::to_string(elements));
     check_finite(noise, "noise");
     check_classes(classes, images, traits_);
     const bool is_guided = options.guidance != 1;
-    if (!std::isfinite(options.guidance)) refuse_call("guidance must be finite, got " + std::to_string(options.guidance));
-    if (is_guided && traits_.null_class < 0) refuse_call("guidance needs a model with a null class, and this one has none");
+    if (!std::isfinite(options.guidance))
+        refuse_call("guidance must be finite, got " + std::to_string(options.guidance));
+    if (is_guided && traits_.null_class < 0)
+        refuse_call("guidance needs a model with a null class, and this one has none");
     if (is_guided && sizes_.max_batch < 2) refuse_call("guidance needs max_batch of at least 2, got 1");
     const SamplerPlan plan = plan_of(schedule_, options);
 

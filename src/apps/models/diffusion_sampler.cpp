@@ -19,7 +19,7 @@ std::vector<double> times_of(const NoiseSchedule& schedule, std::int64_t steps, 
     const std::int64_t training = schedule.training_steps;
     if (steps < 1 || steps > training)
         refuse_plan("steps must be in 1.." + std::to_string(training) + ", the number of training steps, got " +
-               std::to_string(steps));
+                    std::to_string(steps));
     const TimeSpacing spacing = schedule.spacing.value_or(default_spacing);
     std::vector<double> times;
     for (std::int64_t i = steps; i-- > 0;) {
@@ -35,8 +35,8 @@ std::vector<double> times_of(const NoiseSchedule& schedule, std::int64_t steps, 
         }
     }
     if (times.front() > static_cast<double>(training - 1))
-        refuse_plan("steps_offset " + std::to_string(schedule.steps_offset) + " puts the first of " + std::to_string(steps) +
-               " steps behind the last training step");
+        refuse_plan("steps_offset " + std::to_string(schedule.steps_offset) + " puts the first of " +
+                    std::to_string(steps) + " steps behind the last training step");
     return times;
 }
 
@@ -95,8 +95,8 @@ void SamplerStep::apply(std::span<const float> prediction, std::span<float> samp
                         std::span<const float> fresh) const {
     if (prediction.size() != sample.size() || (to_fresh != 0 && fresh.size() != sample.size()))
         refuse_plan("the sample has " + std::to_string(sample.size()) + " elements, its prediction " +
-               std::to_string(prediction.size()) +
-               (to_fresh == 0 ? "" : ", fresh noise " + std::to_string(fresh.size())));
+                    std::to_string(prediction.size()) +
+                    (to_fresh == 0 ? "" : ", fresh noise " + std::to_string(fresh.size())));
     for (std::size_t i = 0; i < sample.size(); ++i) {
         const double x = static_cast<double>(sample[i]), p = static_cast<double>(prediction[i]);
         double image = image_from_sample * x + image_from_prediction * p;

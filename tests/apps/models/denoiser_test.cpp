@@ -19,7 +19,8 @@ const nlohmann::json& model_cases() { return test::diffusion_cases()["cases"]; }
 
 DenoiserConfig config_of(const nlohmann::json& c) {
     const test::TempFolder folder;
-    return read_denoiser(folder.write("config.json", c["config"].dump()));
+    folder.write("config.json", c["config"].dump());
+    return read_denoiser(folder.path());
 }
 
 Diffusion made(const nlohmann::json& c, const ImageSizes& sizes, const CompileOptions& options = {}) {
