@@ -71,7 +71,7 @@ TEST_F(DiffusionProgram, EachOptionChangesTheImages) {
     for (const std::vector<std::string>& more : {std::vector<std::string>{"--seed", "1"},
                                                  {"--eta", "1"},
                                                  {"--guidance", "1"},
-                                                 {"--sampler", "euler"},
+                                                 {"--sampler", "euler", "--karras"},
                                                  {"--model", CAIRN_EXAMPLES_DIR "/models/digits-dit"}}) {
         std::vector<std::string> arguments = common;
         arguments.insert(arguments.end(), more.begin(), more.end());
@@ -79,8 +79,12 @@ TEST_F(DiffusionProgram, EachOptionChangesTheImages) {
         EXPECT_EQ(other.pixels.size(), plain.pixels.size()) << more[0];
         EXPECT_NE(other.pixels, plain.pixels) << more[0];
     }
-    EXPECT_NE(drawn({"--classes", "3,8", "--rows", "1", "--steps", "3", "--sampler", "euler", "--karras"}).pixels,
-              drawn({"--classes", "3,8", "--rows", "1", "--steps", "3", "--sampler", "euler"}).pixels);
+    // With the same times DDIM makes the steps of Euler: a pixel may be rounded to its neighbour.
+    std::vector<std::string> euler = common;
+    euler.insert(euler.end(), {"--sampler", "euler"});
+    const Picture same = drawn(euler);
+    ASSERT_EQ(same.pixels.size(), plain.pixels.size());
+    for (std::size_t i = 0; i < same.pixels.size(); ++i) EXPECT_NEAR(same.pixels[i], plain.pixels[i], 1) << i;
 }
 
 TEST_F(DiffusionProgram, WrongCommandLinesAreRefused) {
