@@ -1,4 +1,4 @@
-// The snippets of docs/guide.md, docs/models.md and docs/add_a_kernel.md print the output shown on the pages.
+// The snippets of docs/guide.md, docs/models.md, docs/diffusion.md and docs/add_a_kernel.md print the output shown on the pages.
 #include "tests/guide/snippets.hpp"
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 
 void run_guide(const std::function<void()>& next);
 void run_models(const std::function<void()>& next);
+void run_diffusion(const std::function<void()>& next);
 void run_add_a_kernel(const std::function<void()>& next);
 
 namespace cairn::guide {
@@ -52,6 +53,8 @@ TEST(Guide, PrintsTheDocumentedOutput) {
 }
 
 TEST(Models, PrintsTheDocumentedOutput) { expect_prints("docs/models.md", run_models, 3); }
+
+TEST(Diffusion, PrintsTheDocumentedOutput) { expect_prints("docs/diffusion.md", run_diffusion, 2); }
 
 TEST(AddAKernel, PrintsTheDocumentedOutput) { expect_prints("docs/add_a_kernel.md", run_add_a_kernel, 2); }
 

@@ -28,6 +28,15 @@ json read_json(const std::filesystem::path& path) {
     });
 }
 
+namespace {
+
+bool is_size(const json& value) {
+    constexpr std::int64_t largest = std::int64_t{1} << 31;
+    return value.is_number_integer() && value.get<std::int64_t>() >= 1 && value.get<std::int64_t>() <= largest;
+}
+
+}  // namespace
+
 ConfigFile::ConfigFile(const std::filesystem::path& path)
     : path_(path), json_(std::make_unique<json>(read_json(path))) {
     if (!json_->is_object()) fail("it is not a JSON object");
@@ -64,9 +73,7 @@ std::int64_t ConfigFile::size(Key both, std::optional<std::int64_t> default_valu
     }
     if (value == nullptr && default_value) return *default_value;
     if (value == nullptr) fail("entry \"" + std::string(key) + "\" is missing");
-    constexpr std::int64_t largest = std::int64_t{1} << 31;
-    if (!value->is_number_integer() || value->get<std::int64_t>() < 1 || value->get<std::int64_t>() > largest)
-        fail("entry \"" + std::string(key) + "\" must be a positive integer, got " + value->dump());
+    if (!is_size(*value)) fail("entry \"" + std::string(key) + "\" must be a positive integer, got " + value->dump());
     return value->get<std::int64_t>();
 }
 
@@ -140,6 +147,24 @@ std::vector<std::string> ConfigFile::texts(std::string_view key) const {
     if (!is_list) fail("entry \"" + std::string(key) + "\" must be a list of strings, got " + value->dump());
     for (const json& item : *value) list.push_back(item.get<std::string>());
     return list;
+}
+
+std::vector<std::int64_t> ConfigFile::sizes(std::string_view key) const {
+    const json* value = entry(key);
+    if (value == nullptr) return {};
+    if (!value->is_array() || !std::all_of(value->begin(), value->end(), is_size))
+        fail("entry \"" + std::string(key) + "\" must be a list of positive integers, got " + value->dump());
+    return value->get<std::vector<std::int64_t>>();
+}
+
+std::string ConfigFile::shown(std::string_view key) const {
+    const json* value = entry(key);
+    return value == nullptr ? std::string() : value->dump();
+}
+
+bool ConfigFile::is_null(std::string_view key) const {
+    const auto it = json_->find(key);
+    return it != json_->end() && it->is_null();
 }
 
 std::int64_t ConfigFile::count(std::string_view key, std::int64_t default_value) const {

@@ -55,6 +55,12 @@ public:
     std::optional<ConfigFile> part(const char* key) const;
     /// A list of strings; empty if the entry is absent.
     std::vector<std::string> texts(std::string_view key) const;
+    /// A list of positive integers; empty if the entry is absent.
+    std::vector<std::int64_t> sizes(std::string_view key) const;
+    /// The entry as JSON text; empty if it is absent or null.
+    std::string shown(std::string_view key) const;
+    /// True for an entry that is null.
+    bool is_null(std::string_view key) const;
     /// A whole number of at least 0; `default_value` if the entry is absent or null.
     std::int64_t count(std::string_view key, std::int64_t default_value) const;
     /// The names of the classes: the values of `id2label`. If it is absent, LABEL_0, LABEL_1, ..., in the number given

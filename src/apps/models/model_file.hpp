@@ -3,9 +3,11 @@
 #include "cairn/models/checkpoint.hpp"
 
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cairn::inline v0::models {
@@ -29,6 +31,9 @@ public:
     /// Looks up the tensors of a model and sets how they are stored, by find_weights(). `prefix` and `names` are those
     /// of stored_weights().
     void find(std::vector<WeightSpec>& wanted, const std::string& prefix, std::span<const GgufName> names) const;
+    /// Throws Error(file) for tensors of a safetensors file that are neither in `known`, under their own or a tied
+    /// name, nor `unused`: the model would compute something else than its author's.
+    void refuse_others(const std::vector<WeightSpec>& known, std::initializer_list<std::string_view> unused) const;
     /// A source of these tensors.
     WeightSource source(const std::vector<WeightSpec>& weights, const std::string& prefix,
                         std::span<const GgufName> names) const;
