@@ -40,19 +40,24 @@ const WeightSpec& WeightTable::at(const std::string& name) const {
     throw Error(ErrorKind::argument, "weights", "the list has no " + name);
 }
 
+std::optional<Tensor> WeightTable::changed_product(const Tensor& x, const Tensor& w, const std::string& module,
+                                                   const WeightSpec& spec, MatrixOrder order) const {
+    return adapters_ == nullptr ? std::nullopt : adapters_->changed_product(x, w, module, spec, order);
+}
+
 Tensor WeightTable::project(const Tensor& x, const std::string& module, MatrixOrder order) const {
     const WeightSpec& spec = at(module + ".weight");
     const Tensor stored = (*this)(spec.name), w = order == MatrixOrder::in_out ? stored : transpose(stored, {1, 0});
     const std::string bias = module + ".bias";
     const bool has_bias = find(bias) != nullptr;
-    if (const auto changed = adapters_.changed_product(x, w, module, spec, order))
+    if (const auto changed = changed_product(x, w, module, spec, order))
         return has_bias ? *changed + (*this)(bias) : *changed;
     return has_bias ? linear(x, w, (*this)(bias)) : linear(x, w);
 }
 
 Tensor WeightTable::product(const Tensor& x, const std::string& module, const std::string& weight) const {
     const Tensor w = transpose((*this)(weight), {1, 0});
-    const auto changed = adapters_.changed_product(x, w, module, at(weight), MatrixOrder::out_in);
+    const auto changed = changed_product(x, w, module, at(weight), MatrixOrder::out_in);
     return changed ? *changed : linear(x, w);
 }
 

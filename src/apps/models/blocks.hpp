@@ -6,6 +6,7 @@
 
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +19,7 @@ namespace cairn::inline v0::models {
 class WeightTable {
 public:
     /// All arguments must outlive it.
-    WeightTable(Graph& graph, const std::vector<WeightSpec>& specs, AdapterBank& adapters)
+    WeightTable(Graph& graph, const std::vector<WeightSpec>& specs, AdapterBank* adapters = nullptr)
         : graph_(graph), specs_(specs), adapters_(adapters) {}
     /// Throws Error(argument) for a name that is not in the list.
     Tensor operator()(const std::string& name) const;
@@ -30,10 +31,13 @@ public:
 private:
     const WeightSpec* find(const std::string& name) const;
     const WeightSpec& at(const std::string& name) const;
+    /// Nothing if no adapter changes the product.
+    std::optional<Tensor> changed_product(const Tensor& x, const Tensor& w, const std::string& module,
+                                          const WeightSpec& spec, MatrixOrder order) const;
 
     Graph& graph_;
     const std::vector<WeightSpec>& specs_;
-    AdapterBank& adapters_;
+    AdapterBank* adapters_;
     mutable std::map<std::string, Tensor> made_;  // models may share weights between layers
 };
 

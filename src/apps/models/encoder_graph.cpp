@@ -12,7 +12,7 @@ public:
         : config_(config),
           names_(EncoderNames::of(config.type)),
           graph_(graph),
-          weight_(graph, weights, adapters),
+          weight_(graph, weights, &adapters),
           batch_(graph.symbol("B", 1, max_batch)),
           length_(graph.symbol("S", 1, config.longest())),
           ids_(graph.input("ids", DType::i32, {batch_, length_})),

@@ -80,7 +80,7 @@ Graph gpt2_graph(const Gpt2Config& config, const std::vector<WeightSpec>& weight
     check(config);
     DecoderGraph decoder("gpt2", config.positions, options);
     adapters.begin(decoder.graph(), decoder.ids().dim(0));
-    const WeightTable weight(decoder.graph(), weights, adapters);
+    const WeightTable weight(decoder.graph(), weights, &adapters);
     const Tensor table = weight("transformer.wte.weight");
     Tensor x = name(embedding(table, decoder.ids()) + embedding(weight("transformer.wpe.weight"), decoder.positions()),
                     "embeddings");

@@ -26,7 +26,7 @@ public:
                  AdapterBank& adapters)
         : config_(config),
           decoder_(decoder),
-          weight_(decoder.graph(), weights, adapters),
+          weight_(decoder.graph(), weights, &adapters),
           all_(frequencies(config.rope_base, config.head_width, config.rope_factors)),
           local_(frequencies(config.local_rope_base, config.head_width, {})) {}
 
