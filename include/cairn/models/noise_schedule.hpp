@@ -58,7 +58,7 @@ struct NoiseSchedule {
     CAIRN_API static NoiseSchedule read(const std::filesystem::path& scheduler_config_json);
 
     /// a_t for each t, rounded to f32: `alphas_cumprod` of diffusers. Throws Error(argument) for betas outside 0 <
-    /// beta_start <= beta_end < 1, or training_steps outside 1..1000000.
+    /// beta_start <= beta_end < 1, training_steps outside 1..1000000, and a negative steps_offset or clip.
     CAIRN_API std::vector<double> alphas() const;
 };
 

@@ -22,19 +22,20 @@ struct UnetConfig {
     std::vector<std::int64_t> level_channels{128, 256};  ///< hidden channels of each level
     std::vector<bool> down_attention{false, true};       ///< levels whose residual blocks are followed by attention,
     std::vector<bool> up_attention{true, false};         ///< and those of the way up, from the lowest level
-    std::int64_t level_blocks = 2;    ///< residual blocks of a level on the way down; one more on the way up
-    bool has_middle = true;           ///< two residual blocks follow the lowest level
-    bool middle_attention = true;     ///< with attention between them
-    double middle_scale = 1;          ///< by which their sums are divided
-    std::int64_t time_width = 0;      ///< of the embedding of times; 0: four times the first level's channels
-    double frequency_shift = 0;       ///< the time's lowest frequency is 10000^(-(n-1) / (n - shift)), n frequencies
-    bool cosine_first = true;         ///< the embedding has cosines before sines
-    bool pads_both_sides = true;      ///< downsampling pads all sides by one; otherwise the right and the bottom
-    bool centers_input = false;       ///< the model reads 2 x - 1
-    bool scales_by_time = false;      ///< the time scales and shifts a norm, instead of being added before it
-    std::int64_t head_width = 8;      ///< channels of an attention head; 0: one head
-    std::int64_t groups = 32;         ///< of group norms
-    std::int64_t middle_groups = 0;   ///< of the norm of the middle attention; 0: as the others
+    std::int64_t level_blocks = 2;  ///< residual blocks of a level on the way down; one more on the way up
+    bool has_middle = true;         ///< two residual blocks follow the lowest level
+    bool middle_attention = true;   ///< with attention between them
+    double middle_scale = 1;        ///< by which their sums are divided
+    std::int64_t time_width = 0;    ///< of the embedding of times; 0: four times the first level's channels
+    double frequency_shift = 0;     ///< the time's lowest frequency is 10000^(-(n-1) / (n - shift)), n frequencies
+    bool cosine_first = true;       ///< the embedding has cosines before sines
+    bool pads_both_sides = true;    ///< downsampling pads all sides by one; otherwise the right and the bottom
+    bool centers_input = false;     ///< the model reads 2 x - 1
+    bool scales_by_time = false;    ///< the time scales and shifts a norm, instead of being added before it
+    std::int64_t head_width = 8;    ///< channels of an attention head; 0: one head
+    std::int64_t groups = 32;       ///< of group norms
+    std::int64_t middle_groups =
+        0;  ///< of the norm of the middle attention; 0: as the others, or no norm with scales_by_time
     double norm_epsilon = 1e-5;       ///< added under the square root
     std::string activation = "silu";  ///< of residual blocks: silu, gelu, relu, ...
     std::int64_t classes = 0;         ///< rows of the table of classes; 0: the model has none

@@ -49,6 +49,14 @@ Tensor project(const WeightTable& weight, const Tensor& x, const std::string& na
     return has_bias ? linear(x, transposed, weight(name + ".bias")) : linear(x, transposed);
 }
 
+Tensor attend(const WeightTable& weight, const Tensor& x, const std::string& part, std::int64_t heads, bool has_bias) {
+    const auto split = [&](const char* which) {
+        return split_heads(project(weight, x, part + which, has_bias), heads);
+    };
+    const Tensor seen = name(attention(split(".to_q"), split(".to_k"), split(".to_v")), part);
+    return project(weight, merge_heads(seen), part + ".to_out.0");
+}
+
 Tensor sines(Graph& graph, const Tensor& positions, std::span<const double> frequencies, bool cosine_first) {
     // Each frequency is a number of 12 bits, whose products with positions are exact, and a small rest. The sine and
     // the cosine of the sum follow from those of both.

@@ -67,12 +67,8 @@ private:
     Tensor block(Tensor x, const std::string& prefix) const {
         const std::vector<Tensor> parts = chunk(project(weight_, condition(prefix), prefix + "norm1.linear"), 6, 1);
         const Tensor input = modulated(layer_norm(x, outer_epsilon), parts[0], parts[1]);
-        const auto split = [&](const char* which) {
-            return split_heads(project(weight_, input, prefix + which, config_.attention_bias), config_.heads);
-        };
-        const Tensor seen =
-            name(attention(split("attn1.to_q"), split("attn1.to_k"), split("attn1.to_v")), prefix + "attention");
-        x = project(weight_, merge_heads(seen), prefix + "attn1.to_out.0") * unsqueeze(parts[2], 1) + x;
+        x = attend(weight_, input, prefix + "attn1", config_.heads, config_.attention_bias) * unsqueeze(parts[2], 1) +
+            x;
         const Tensor hidden = project(weight_, modulated(layer_norm(x, config_.norm_epsilon), parts[3], parts[4]),
                                       prefix + "ff.net.0.proj");
         const Tensor activated = config_.activation == "gelu" ? gelu(hidden) : gelu_tanh(hidden);

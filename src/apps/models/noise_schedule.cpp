@@ -24,7 +24,7 @@ constexpr NamedChoice<bool> known_classes[] = {
 
 constexpr std::int64_t most_training_steps = 1'000'000;
 
-/// Describes what is wrong with the betas or their number; empty if nothing is.
+/// Describes a number that is out of range; empty if none is.
 std::string range_fault(const NoiseSchedule& schedule) {
     if (schedule.training_steps < 1 || schedule.training_steps > most_training_steps)
         return "the number of training steps must be in 1.." + std::to_string(most_training_steps) + ", got " +
@@ -32,6 +32,10 @@ std::string range_fault(const NoiseSchedule& schedule) {
     if (!(schedule.beta_start > 0 && schedule.beta_start <= schedule.beta_end && schedule.beta_end < 1))
         return "betas must satisfy 0 < beta_start <= beta_end < 1, got " + std::to_string(schedule.beta_start) +
                " and " + std::to_string(schedule.beta_end);
+    if (schedule.steps_offset < 0)
+        return "steps_offset must be at least 0, got " + std::to_string(schedule.steps_offset);
+    if (schedule.clip && !(*schedule.clip > 0))
+        return "predicted images must be clipped to a range above 0, got " + std::to_string(*schedule.clip);
     return {};
 }
 

@@ -92,9 +92,7 @@ private:
         const Tensor input = groups > 0 ? normed(x, part + ".group_norm", groups) : x;
         const Tensor rows = transpose(reshape(input, {inputs_.batch(), channels, pixels}), {0, 2, 1});
         const std::int64_t heads = config_.head_width == 0 ? 1 : channels.constant() / config_.head_width;
-        const auto split = [&](const char* which) { return split_heads(project(weight_, rows, part + which), heads); };
-        const Tensor seen = name(attention(split(".to_q"), split(".to_k"), split(".to_v")), part);
-        const Tensor columns = transpose(project(weight_, merge_heads(seen), part + ".to_out.0"), {0, 2, 1});
+        const Tensor columns = transpose(attend(weight_, rows, part, heads), {0, 2, 1});
         return divided(reshape(columns, {inputs_.batch(), channels, x.dim(2), x.dim(3)}) + x, scale);
     }
 

@@ -1,6 +1,8 @@
 // Randomly mutated config.json: it is read or refused with a cairn::Error, and a graph can be built from what is read.
+#include "cairn/models/denoiser.hpp"
 #include "cairn/models/encoder.hpp"
 #include "cairn/models/gpt2.hpp"
+#include "cairn/models/noise_schedule.hpp"
 #include "tests/io/json_reader/json_mutator.hpp"
 #include "tests/io/weights/test_files.hpp"
 
@@ -61,6 +63,37 @@ TEST(MutatedConfig, OfEncoders) {
             const EncoderConfig config = EncoderConfig::read(path);
             if (config.layers * config.inner_layers <= 4) encoder_graph(config, encoder_weights(config));
         });
+}
+
+TEST(MutatedConfig, OfDiffusionModels) {
+    const std::string unet = R"({"_class_name": "UNet2DModel", "sample_size": 8, "in_channels": 1, "out_channels": 2,
+        "block_out_channels": [8, 16], "down_block_types": ["DownBlock2D", "AttnDownBlock2D"],
+        "up_block_types": ["AttnUpBlock2D", "UpBlock2D"], "layers_per_block": 1, "norm_num_groups": 4, "act_fn": "silu",
+        "num_class_embeds": 5, "null_class": 4, "class_embed_type": null, "attention_head_dim": 8, "freq_shift": 0,
+        "mid_block_scale_factor": 1, "resnet_time_scale_shift": "default", "attn_norm_num_groups": null})";
+    expect_errors_only(unet, 7, [](const std::filesystem::path& path) {
+        const DenoiserConfig config = read_denoiser(path.parent_path());
+        const auto* read = std::get_if<UnetConfig>(&config);
+        if (read == nullptr || read->level_blocks <= 4) denoiser_graph(config, denoiser_weights(config));
+    });
+    const std::string dit = R"({"_class_name": "DiTTransformer2DModel", "sample_size": 8, "in_channels": 1,
+        "out_channels": null, "patch_size": 2, "num_attention_heads": 2, "attention_head_dim": 8, "num_layers": 1,
+        "num_embeds_ada_norm": 5, "norm_type": "ada_norm_zero", "activation_fn": "gelu", "attention_bias": true})";
+    expect_errors_only(dit, 8, [](const std::filesystem::path& path) {
+        const DenoiserConfig config = read_denoiser(path.parent_path());
+        const auto* read = std::get_if<DitConfig>(&config);
+        if (read == nullptr || read->layers <= 4) denoiser_graph(config, denoiser_weights(config));
+    });
+}
+
+TEST(MutatedConfig, OfNoiseSchedules) {
+    const std::string sound = R"({"_class_name": "DDIMScheduler", "num_train_timesteps": 50, "beta_start": 0.0001,
+        "beta_end": 0.02, "beta_schedule": "scaled_linear", "prediction_type": "v_prediction", "steps_offset": 1,
+        "timestep_spacing": "leading", "clip_sample": true, "clip_sample_range": 1.5, "trained_betas": null})";
+    expect_errors_only(sound, 9, [](const std::filesystem::path& path) {
+        const NoiseSchedule schedule = NoiseSchedule::read(path);
+        if (schedule.training_steps <= 1000 && schedule.steps_offset == 0) ddim_plan(schedule, 1);
+    });
 }
 
 }  // namespace

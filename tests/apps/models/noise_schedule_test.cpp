@@ -71,13 +71,13 @@ TEST(NoiseSchedule, FilesSayWhatWasTrained) {
     EXPECT_FALSE(defaults.spacing.has_value());
     EXPECT_EQ(defaults.clip, 1.0);
     const NoiseSchedule other = schedule_of({{"_class_name", "PNDMScheduler"},
-                                      {"num_train_timesteps", 50},
-                                      {"prediction_type", "v_prediction"},
-                                      {"timestep_spacing", "trailing"},
-                                      {"clip_sample", false},
-                                      {"trained_betas", nullptr},
-                                      {"steps_offset", 1},
-                                      {"skip_prk_steps", true}});
+                                             {"num_train_timesteps", 50},
+                                             {"prediction_type", "v_prediction"},
+                                             {"timestep_spacing", "trailing"},
+                                             {"clip_sample", false},
+                                             {"trained_betas", nullptr},
+                                             {"steps_offset", 1},
+                                             {"skip_prk_steps", true}});
     EXPECT_EQ(other.training_steps, 50);
     EXPECT_EQ(other.prediction, Prediction::velocity);
     EXPECT_EQ(other.spacing, TimeSpacing::trailing);
@@ -109,6 +109,7 @@ TEST(NoiseSchedule, WrongFilesAreRefused) {
     expect({{"num_train_timesteps", 2000000}}, "training steps must be in 1..1000000, got 2000000", ErrorKind::file);
     expect({{"beta_start", 0.5}}, "0 < beta_start <= beta_end < 1", ErrorKind::file);
     expect({{"beta_end", "a lot"}}, "entry \"beta_end\" must be a number", ErrorKind::file);
+    expect({{"clip_sample_range", 0}}, "predicted images must be clipped to a range above 0", ErrorKind::file);
     expect({{"clip_sample", 1}}, "entry \"clip_sample\" must be true or false, got 1", ErrorKind::file);
 }
 
@@ -121,6 +122,8 @@ TEST(SamplerPlan, WrongCallsAreRefused) {
     expect([] { ddim_plan({}, 20, -0.1); }, "eta must be in 0..1");
     expect([] { ddim_plan({}, 20, std::nan("")); }, "eta must be in 0..1, got nan");
     expect([] { ddim_plan({.steps_offset = 1}, 1000); }, "steps_offset 1 puts the first of 1000 steps behind");
+    expect([] { ddim_plan({.steps_offset = -1}, 20); }, "steps_offset must be at least 0, got -1");
+    expect([] { ddim_plan({.clip = -1.0}, 20); }, "predicted images must be clipped to a range above 0, got -1");
     expect([] { ddim_plan({.beta_end = 2}, 20); }, "0 < beta_start <= beta_end < 1");
     std::vector<float> sample(3);
     const std::vector<float> two(2), three(3);
@@ -130,7 +133,8 @@ TEST(SamplerPlan, WrongCallsAreRefused) {
 }
 
 TEST(SamplerPlan, OneTrainingStepIsEnough) {
-    for (const SamplerPlan& plan : {ddim_plan({.training_steps = 1}, 1), euler_plan({.training_steps = 1}, 1, true)}) {
+    for (const SamplerPlan& plan : {ddim_plan({.training_steps = 1}, 1), euler_plan({.training_steps = 1}, 1),
+                                    euler_plan({.training_steps = 1}, 1, true)}) {
         ASSERT_EQ(plan.steps.size(), 1U);
         EXPECT_EQ(plan.steps[0].time, 0);
         EXPECT_TRUE(std::isfinite(plan.steps[0].image_from_sample));
