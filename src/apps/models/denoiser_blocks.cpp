@@ -44,17 +44,10 @@ DenoiserInputs::DenoiserInputs(std::string_view model, Graph& graph, const Image
     if (has_classes) classes_ = graph.input("class", DType::i32, {batch_});
 }
 
-Tensor project(const WeightTable& weight, const Tensor& x, const std::string& name, bool has_bias) {
-    const Tensor transposed = transpose(weight(name + ".weight"), {1, 0});
-    return has_bias ? linear(x, transposed, weight(name + ".bias")) : linear(x, transposed);
-}
-
-Tensor attend(const WeightTable& weight, const Tensor& x, const std::string& part, std::int64_t heads, bool has_bias) {
-    const auto split = [&](const char* which) {
-        return split_heads(project(weight, x, part + which, has_bias), heads);
-    };
+Tensor attend(const WeightTable& weight, const Tensor& x, const std::string& part, std::int64_t heads) {
+    const auto split = [&](const char* which) { return split_heads(weight.project(x, part + which), heads); };
     const Tensor seen = name(attention(split(".to_q"), split(".to_k"), split(".to_v")), part);
-    return project(weight, merge_heads(seen), part + ".to_out.0");
+    return weight.project(merge_heads(seen), part + ".to_out.0");
 }
 
 Tensor sines(Graph& graph, const Tensor& positions, std::span<const double> frequencies, bool cosine_first) {
@@ -78,8 +71,8 @@ Tensor sines(Graph& graph, const Tensor& positions, std::span<const double> freq
 
 Tensor embed_time(Graph& graph, const WeightTable& weight, const Tensor& time, std::span<const double> frequencies,
                   bool cosine_first, const std::string& name) {
-    const Tensor hidden = silu(project(weight, sines(graph, time, frequencies, cosine_first), name + ".linear_1"));
-    return project(weight, hidden, name + ".linear_2");
+    const Tensor hidden = silu(weight.project(sines(graph, time, frequencies, cosine_first), name + ".linear_1"));
+    return weight.project(hidden, name + ".linear_2");
 }
 
 std::vector<double> time_frequencies(std::int64_t count, double shift) {

@@ -49,12 +49,9 @@ private:
     Tensor sample_, time_, classes_;
 };
 
-/// A product with a weight stored [out, in], and its bias.
-Tensor project(const WeightTable& weight, const Tensor& x, const std::string& name, bool has_bias = true);
-
-/// Attention between the rows of x [B,N,C]: projections `to_q`, `to_k`, `to_v` and `to_out.0` of `part`.
-Tensor attend(const WeightTable& weight, const Tensor& x, const std::string& part, std::int64_t heads,
-              bool has_bias = true);
+/// Attention between the rows of x [B,N,C]: projections `to_q`, `to_k`, `to_v` and `to_out.0` of `part`, with the
+/// biases that the list of weights has.
+Tensor attend(const WeightTable& weight, const Tensor& x, const std::string& part, std::int64_t heads);
 
 /// sin and cos of positions [N] times frequencies: [N, 2 F], sines first. The angles are exact to about 1e-7 for whole
 /// positions up to 4096, where products in f32 would be wrong by 3e-5.

@@ -19,8 +19,8 @@ public:
         Tensor x = name(patches() + positions(), "patches");
         for (std::int64_t layer = 0; layer < config_.layers; ++layer) x = block(x, dit_block(layer));
         // The last modulation has the embedding of the first block.
-        const std::vector<Tensor> parts = chunk(project(weight_, condition(dit_block(0)), "proj_out_1"), 2, 1);
-        x = project(weight_, modulated(layer_norm(x, outer_epsilon), parts[0], parts[1]), "proj_out_2");
+        const std::vector<Tensor> parts = chunk(weight_.project(condition(dit_block(0)), "proj_out_1"), 2, 1);
+        x = weight_.project(modulated(layer_norm(x, outer_epsilon), parts[0], parts[1]), "proj_out_2");
         set_prediction(graph_, image(x), config_.channels);
     }
 
@@ -65,14 +65,13 @@ private:
     }
 
     Tensor block(Tensor x, const std::string& prefix) const {
-        const std::vector<Tensor> parts = chunk(project(weight_, condition(prefix), prefix + "norm1.linear"), 6, 1);
+        const std::vector<Tensor> parts = chunk(weight_.project(condition(prefix), prefix + "norm1.linear"), 6, 1);
         const Tensor input = modulated(layer_norm(x, outer_epsilon), parts[0], parts[1]);
-        x = attend(weight_, input, prefix + "attn1", config_.heads, config_.attention_bias) * unsqueeze(parts[2], 1) +
-            x;
-        const Tensor hidden = project(weight_, modulated(layer_norm(x, config_.norm_epsilon), parts[3], parts[4]),
-                                      prefix + "ff.net.0.proj");
+        x = attend(weight_, input, prefix + "attn1", config_.heads) * unsqueeze(parts[2], 1) + x;
+        const Tensor hidden = weight_.project(modulated(layer_norm(x, config_.norm_epsilon), parts[3], parts[4]),
+                                              prefix + "ff.net.0.proj");
         const Tensor activated = config_.activation == "gelu" ? gelu(hidden) : gelu_tanh(hidden);
-        x = project(weight_, activated, prefix + "ff.net.2") * unsqueeze(parts[5], 1) + x;
+        x = weight_.project(activated, prefix + "ff.net.2") * unsqueeze(parts[5], 1) + x;
         return name(x, prefix + "output");
     }
 

@@ -73,7 +73,7 @@ private:
     Tensor residual(const Tensor& x, const UnetBlock& block, double scale) const {
         const auto activated = [&](const Tensor& y) { return activate(config_.activation, y); };
         Tensor hidden = convolved(activated(normed(x, block.name + ".norm1", config_.groups)), block.name + ".conv1");
-        const Tensor time = project(weight_, embedding_, block.name + ".time_emb_proj");
+        const Tensor time = weight_.project(embedding_, block.name + ".time_emb_proj");
         const auto at_pixels = [](const Tensor& y) { return unsqueeze(unsqueeze(y, 2), 3); };
         if (config_.scales_by_time) {
             const std::vector<Tensor> parts = chunk(at_pixels(time), 2, 1);
