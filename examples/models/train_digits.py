@@ -4,7 +4,8 @@
     python train_digits.py judge                 # images drawn by diffusers, as numbers for README.md
     python train_digits.py judge grid.png        # images that the example `diffusion` has drawn
 
-The data are the digits of scikit-learn's load_digits(). Seven minutes of one core for each model.
+The data are the digits of scikit-learn's load_digits(). Five minutes of one core for the U-Net, and three and a half for
+the transformer.
 """
 
 import copy

@@ -26,7 +26,11 @@ TEST(Help, ShowsDefaults) {
     const Outcome distilbert = run(CAIRN_DISTILBERT, {"--help"});
     expect_default(distilbert, "--model", ".*models/sst2-distilbert");
     expect_default(distilbert, "--batch", "1");
-    for (const Outcome& shared : {gpt2, distilbert}) {
+    const Outcome diffusion = run(CAIRN_DIFFUSION, {"--help"});
+    expect_default(diffusion, "--model", ".*models/digits-unet");
+    expect_default(diffusion, "--steps", "20");
+    expect_default(diffusion, "--guidance", "2");
+    for (const Outcome& shared : {gpt2, distilbert, diffusion}) {
         expect_default(shared, "--mode", "normal");
         expect_default(shared, "--tune-seconds", "5");
         EXPECT_THAT(shared.out, ContainsRegex("--disable TEXT \\.\\.\\."));  // an empty list is not shown as a default
@@ -35,7 +39,7 @@ TEST(Help, ShowsDefaults) {
 }
 
 TEST(Version, IsThatOfTheLibraryAndNeedsNoOtherOption) {
-    for (const char* program : {CAIRN_GPT2, CAIRN_DISTILBERT, CAIRN_LLAMA, CAIRN_TOKENIZE}) {
+    for (const char* program : {CAIRN_GPT2, CAIRN_DISTILBERT, CAIRN_LLAMA, CAIRN_DIFFUSION, CAIRN_TOKENIZE}) {
         const Outcome outcome = run(program, {"--version"});
         EXPECT_TRUE(succeeds(outcome)) << program;
         EXPECT_THAT(outcome.out, testing::EndsWith(", Cairn " + std::string(version()) + "\n"));

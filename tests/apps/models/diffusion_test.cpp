@@ -53,7 +53,7 @@ TEST_P(DigitModel, DrawsWhatTheReferenceDraws) {
         if (c["model"] != GetParam()) continue;
         ++count;
         const std::vector<float> images = model.sample_from(noise, classes, options_of(c));
-        EXPECT_LE(test::largest_difference(images, c["images"]), 1e-4) << c["sampler"] << ' ' << c["guidance"];
+        EXPECT_LE(test::largest_difference(images, c["images"]), 1e-5) << c["sampler"] << ' ' << c["guidance"];
     }
     EXPECT_EQ(count, 4);
 }
