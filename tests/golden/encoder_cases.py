@@ -47,7 +47,7 @@ def fill(model):
         seen.add(tensor.data_ptr())
         shape = list(tensor.shape)
         made = values(len(tensors), key, shape) * np.float32(8 if tensor.ndim == 2 else 1)
-        if tensor.ndim == 1 and key.endswith(".weight") and not any(part in key for part in ("LayerNorm.", "layer_norm.")):
+        if tensor.ndim == 1 and key.endswith(".weight") and not any(part in key for part in (".ln_", "LayerNorm.", "layer_norm.")):
             made = made + np.float32(1)
         tensor.copy_(torch.from_numpy(made))
         tensors.append({"name": key, "shape": shape})

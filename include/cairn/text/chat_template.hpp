@@ -54,7 +54,7 @@ public:
     ChatTemplate(std::string_view jinja, const Tokenizer& tokenizer);
 
     /// The text of a conversation. Throws Error (argument) with the message of the template's `raise_exception`, for
-    /// instance if roles do not alternate, or for a template that takes more than 20 million steps; unsupported as
+    /// instance if roles do not alternate, or for a template that takes more than 4 million steps; unsupported as
     /// above.
     std::string text(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
 

@@ -9,7 +9,7 @@
 namespace cairn::jinja {
 
 /// The largest text that a template may make, in bytes.
-inline constexpr std::size_t most_bytes = std::size_t{1} << 28;
+inline constexpr std::size_t most_bytes = std::size_t{1} << 26;
 
 /// The result of an operator other than `and`, `or`. Throws Error (argument) for values that it does not take.
 Value apply_binary(const std::string& sign, const Value& left, const Value& right);

@@ -14,7 +14,7 @@ namespace {
 using Kind = Expression::Kind;
 
 constexpr int most_nested = 250;              // of nested statements, expressions and macros
-constexpr std::size_t most_steps = 20000000;  // statements and expressions
+constexpr std::size_t most_steps = 4000000;  // statements and expressions
 
 struct Scope {
     Scope* outer;

@@ -59,6 +59,7 @@ WeightSource reference_source(const std::vector<WeightSpec>& tensors, const std:
                 view = source(tensor.name);
                 // Synthetic weights of other norms than layer norms are about 0, where they should be about 1.
                 const bool is_other_norm = tensor.shape.size() == 1 && tensor.name.ends_with(".weight") &&
+                                           tensor.name.find(".ln_") == std::string::npos &&
                                            tensor.name.find("layer_norm.") == std::string::npos &&
                                            tensor.name.find("LayerNorm.") == std::string::npos;
                 for (float& value : *static_cast<std::vector<float>*>(view.owner)) {

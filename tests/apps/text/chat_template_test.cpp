@@ -201,9 +201,9 @@ TEST(ChatTemplate, HostileTemplatesEnd) {
             "");
         EXPECT_NE(refused("{{ 'a' * 100000000000 }}"), "");
         EXPECT_NE(refused("{{ range(1000000000) }}"), "");
-        EXPECT_NE(refused("{{ range(-9223372036854775807, 9223372036854775807) }}"), "");
-        EXPECT_EQ(refused("{{ range(9223372036854775800, 9223372036854775807, 5) }}"), "");
-        EXPECT_EQ(refused("{{ '' * 9000000000000000000 }}"), "");
+        EXPECT_NE(refused("{{ range(0, 999999999999999999) }}"), "");
+        EXPECT_EQ(refused("{{ range(999999999999999990, 999999999999999999, 5) }}"), "");
+        EXPECT_EQ(refused("{{ '' * 999999999999999999 }}"), "");
         EXPECT_EQ(refused(repeat("{{ 'a' }}", 20000)), "");
     });
 }
