@@ -1,4 +1,5 @@
-// The snippets of docs/guide.md, docs/models.md, docs/diffusion.md and docs/add_a_kernel.md print the output shown on the pages.
+// The snippets of docs/guide.md, docs/models.md, docs/diffusion.md and docs/add_a_kernel.md print the output shown on
+// the pages.
 #include "tests/guide/snippets.hpp"
 
 #include <gtest/gtest.h>
@@ -16,16 +17,23 @@ void run_add_a_kernel(const std::function<void()>& next);
 namespace cairn::guide {
 namespace {
 
-/// Redirects a stream to another one for the lifetime of the object.
+/// Redirects a stream to another one for the lifetime of the object; then its format is that of before, too.
 class Redirect {
 public:
-    Redirect(std::ostream& stream, std::ostream& to) : stream_(stream), buffer_(stream.rdbuf(to.rdbuf())) {}
-    ~Redirect() { stream_.rdbuf(buffer_); }
+    Redirect(std::ostream& stream, std::ostream& to)
+        : stream_(stream), format_(nullptr), buffer_(stream.rdbuf(to.rdbuf())) {
+        format_.copyfmt(stream);
+    }
+    ~Redirect() {
+        stream_.rdbuf(buffer_);
+        stream_.copyfmt(format_);
+    }
     Redirect(const Redirect&) = delete;
     Redirect& operator=(const Redirect&) = delete;
 
 private:
     std::ostream& stream_;
+    std::ios format_;
     std::streambuf* buffer_;
 };
 
