@@ -11,8 +11,8 @@ namespace {
 
 using Kind = Expression::Kind;
 
-constexpr int most_depth = 100;   // of nested expressions and statements
-constexpr int most_height = 150;  // of operators in a row
+constexpr int max_nesting = 100;  // of expressions in parentheses, and of statements
+constexpr int max_depth = 150;    // of an expression tree
 
 class Parser {
 public:
@@ -28,7 +28,8 @@ private:
     /// Counts nested calls.
     struct Depth {
         explicit Depth(Parser& parser) : parser(parser) {
-            if (++parser.depth_ > most_depth) parser.refuse("a template nested so deep is not supported");
+            if (++parser.depth_ > max_nesting)
+                parser.refuse("nesting of more than " + std::to_string(max_nesting) + " levels is not supported");
         }
         ~Depth() { --parser.depth_; }
         Depth(const Depth&) = delete;
@@ -63,8 +64,9 @@ private:
 
     Expression make(Kind kind, std::string text = {}, std::vector<Expression> parts = {}) const {
         Expression made{.kind = kind, .line = peek().line, .text = std::move(text), .parts = std::move(parts)};
-        for (const Expression& part : made.parts) made.height = std::max(made.height, part.height + 1);
-        if (made.height > most_height) refuse("an expression of so many operators is not supported");
+        for (const Expression& part : made.parts) made.depth = std::max(made.depth, part.depth + 1);
+        if (made.depth > max_depth)
+            refuse("an expression tree deeper than " + std::to_string(max_depth) + " is not supported");
         return made;
     }
     Expression constant(Value value) const {

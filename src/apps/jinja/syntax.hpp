@@ -34,7 +34,7 @@ struct Expression {
     Value constant{};
     std::vector<Expression> parts{};
     std::vector<std::string> names{};  ///< of arguments, by part; empty: positional
-    int height = 1;                    ///< of the tree, by its operators
+    int depth = 1;                     ///< of the expression tree
 };
 
 /// A statement of a template.
