@@ -14,6 +14,8 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 // Adapters of small models with synthetic weights; tests/golden/adapter_cases.py has the reference.
 namespace cairn::models {
@@ -39,13 +41,14 @@ const CompileOptions independent{.seconds_per_kept_byte = 0};
 
 std::vector<float> copied(std::span<const float> values) { return {values.begin(), values.end()}; }
 
-/// A model of a case, and what its source needs.
-struct GptCase {
-    explicit GptCase(const AdapterOptions& adapters, DecoderOptions options = {.logits = Logits::all, .capacity = 16})
-        : reference(case_named(adapter_cases(), "gpt2")),
+/// A decoder of a case, and what its source needs.
+template <typename Model, typename Config, std::vector<WeightSpec> (*weights_of)(const Config&)>
+struct DecoderCase {
+    DecoderCase(const char* name, const AdapterOptions& adapters, DecoderOptions options)
+        : reference(case_named(adapter_cases(), name)),
           tensors(test::tensors_of(reference)),
-          weights(gpt2_weights(config_of<Gpt2Config>(reference))),
-          model(config_of<Gpt2Config>(reference), weights, test::reference_source(tensors, weights), context(),
+          weights(weights_of(config_of<Config>(reference))),
+          model(config_of<Config>(reference), weights, test::reference_source(tensors, weights), context(),
                 (options.adapters = adapters, options), independent) {}
     std::vector<float> output() {
         model.rewind();
@@ -54,24 +57,17 @@ struct GptCase {
 
     const json& reference;
     std::vector<WeightSpec> tensors, weights;
-    Gpt2 model;
+    Model model;
 };
 
-struct LlamaCase {
-    explicit LlamaCase(const AdapterOptions& adapters, DecoderOptions options = {.logits = Logits::all, .capacity = 16})
-        : reference(case_named(adapter_cases(), "llama")),
-          tensors(test::tensors_of(reference)),
-          weights(llama_weights(config_of<LlamaConfig>(reference))),
-          model(config_of<LlamaConfig>(reference), weights, test::reference_source(tensors, weights), context(),
-                (options.adapters = adapters, options), independent) {}
-    std::vector<float> output() {
-        model.rewind();
-        return copied(model.forward(reference["ids"].get<std::vector<std::int32_t>>()));
-    }
+struct GptCase : DecoderCase<Gpt2, Gpt2Config, gpt2_weights> {
+    explicit GptCase(const AdapterOptions& adapters, DecoderOptions options = {.logits = Logits::all, .capacity = 16})
+        : DecoderCase("gpt2", adapters, std::move(options)) {}
+};
 
-    const json& reference;
-    std::vector<WeightSpec> tensors, weights;
-    Llama model;
+struct LlamaCase : DecoderCase<Llama, LlamaConfig, llama_weights> {
+    explicit LlamaCase(const AdapterOptions& adapters, DecoderOptions options = {.logits = Logits::all, .capacity = 16})
+        : DecoderCase("llama", adapters, std::move(options)) {}
 };
 
 struct BertCase {
