@@ -38,7 +38,7 @@ const ProductForm* form_of(const Problem& problem) {
 }
 
 std::size_t weights_of(const ProductForm& form) { return form.gating == Gating::weight ? 2 : 1; }
-/// The first input behind x, the weights and the operands of a low rank.
+/// Index of the first bias: it follows x, the weights and the operands of a low rank.
 std::size_t first_bias(const ProductForm& form) { return 1 + weights_of(form) + (form.has_low_rank ? 2 : 0); }
 
 int biases_in(const Problem& problem, const ProductForm& form) {

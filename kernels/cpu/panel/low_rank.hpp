@@ -27,7 +27,7 @@ public:
     /// Adds the rows of a tile to its sums, in rows of 32.
     void add_to(float* sums, const OutputTile& tile) noexcept {
         constexpr std::int64_t most = 4;
-        if (panel_ != nullptr && held_ != tile.column) hold(tile);
+        if (panel_ != nullptr && packed_column_ != tile.column) pack(tile);
         const float* const b = panel_ != nullptr ? panel_ : b_ + tile.column;
         const std::int64_t stride = panel_ != nullptr ? panel_width : b_stride_;
         const std::int64_t width = panel_ != nullptr ? panel_width : tile.width;
@@ -44,13 +44,13 @@ public:
     }
 
 private:
-    /// Copies the columns of b of a tile, whose rows may lie in one cache set.
-    void hold(const OutputTile& tile) noexcept {
+    /// Packs the columns of b for a tile: at their own stride, the rows may conflict in one cache set.
+    void pack(const OutputTile& tile) noexcept {
         for (std::int64_t r = 0; r < rank_; ++r) {
             float* const end = std::copy_n(b_ + r * b_stride_ + tile.column, tile.width, panel_ + r * panel_width);
             std::fill_n(end, panel_width - tile.width, 0.0f);
         }
-        held_ = tile.column;
+        packed_column_ = tile.column;
     }
 
     template <int height>
@@ -92,7 +92,7 @@ private:
 
     const float *narrow_ = nullptr, *b_ = nullptr;
     float* panel_ = nullptr;
-    std::int64_t rank_ = 0, b_stride_ = 0, held_ = -1;
+    std::int64_t rank_ = 0, b_stride_ = 0, packed_column_ = -1;
 };
 
 /// Rows of x times some columns of a, for the narrow product.
@@ -155,8 +155,8 @@ void narrow_by_rows(const NarrowProduct& p) noexcept {
     }
 }
 
-/// Computes the narrow product in `memory`, a share of its elements by each member, and waits for all. A panel of b for
-/// each member stands behind it.
+/// Computes the narrow product in `memory`, a share of its elements by each member, followed by a barrier. In `memory`
+/// it is followed by a panel of b for each member.
 inline LowRank low_rank_of(const Args& args, const PanelPlan& plan, float* memory, Team& team) {
     constexpr int height = lanes == 16 ? 4 : 2;
     const TensorArg &x = args.inputs[0], &a = args.inputs[2], &b = args.inputs[3];
