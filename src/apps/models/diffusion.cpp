@@ -75,9 +75,8 @@ Diffusion Diffusion::load(const std::filesystem::path& folder, const Context& co
     const std::vector<WeightSpec> weights = denoiser_weights(config);
     const ModelFile file(files.weights);
     refuse_other_tensors(file, weights);
-    AdapterBank no_adapters({.model = "diffusion"}, {});
     return {config, schedule, sizes,
-            load_compiled(file, weights, "", {}, std::move(compile_options), cache_folder, no_adapters,
+            load_compiled(file, weights, "", {}, std::move(compile_options), cache_folder, nullptr,
                           [&](const std::vector<WeightSpec>& stored, const CompileOptions& how) {
                               return compile(denoiser_graph(config, stored, sizes), context, how);
                           })};

@@ -66,7 +66,7 @@ Encoder Encoder::load(const std::filesystem::path& path, const Context& context,
     auto adapters = std::make_shared<AdapterBank>(encoder_modules(config.type), options.adapters);
     CompiledGraph compiled =
         load_compiled(file, encoder_weights(config), std::string(EncoderNames::of(config.type).prefix),
-                      encoder_gguf_names(config.type), std::move(compile_options), cache_folder, *adapters,
+                      encoder_gguf_names(config.type), std::move(compile_options), cache_folder, adapters.get(),
                       [&](const std::vector<WeightSpec>& weights, const CompileOptions& how) {
                           return compile_encoder(encoder_graph(config, weights, options.max_batch, *adapters), context,
                                                  *adapters, how);

@@ -47,8 +47,8 @@ Gpt2 Gpt2::load(const std::filesystem::path& path, const Context& context, const
     const auto config = file.config<Gpt2Config>();
     auto adapters = std::make_shared<AdapterBank>(gpt2_modules(), options.adapters);
     CompiledGraph compiled = load_compiled(
-        file, gpt2_weights(config), gpt2_prefix, gpt2_gguf_names(), std::move(compile_options), cache_folder, *adapters,
-        [&](const std::vector<WeightSpec>& weights, const CompileOptions& how) {
+        file, gpt2_weights(config), gpt2_prefix, gpt2_gguf_names(), std::move(compile_options), cache_folder,
+        adapters.get(), [&](const std::vector<WeightSpec>& weights, const CompileOptions& how) {
             return compile_decoder(gpt2_graph(config, weights, options, *adapters), context, options, *adapters, how);
         });
     return {config, decoder_of(config, options, std::move(compiled), std::move(adapters))};

@@ -54,7 +54,7 @@ Llama Llama::load(const std::filesystem::path& path, const Context& context, con
     auto adapters = std::make_shared<AdapterBank>(llama_modules(config), options.adapters);
     CompiledGraph compiled = load_compiled(
         file, llama_weights(config), llama_prefix, names_in(file, config), std::move(compile_options), cache_folder,
-        *adapters, [&](const std::vector<WeightSpec>& weights, const CompileOptions& how) {
+        adapters.get(), [&](const std::vector<WeightSpec>& weights, const CompileOptions& how) {
             return compile_decoder(llama_graph(config, weights, options, *adapters), context, options, *adapters, how);
         });
     return {config, decoder_of(config, options, std::move(compiled), std::move(adapters))};
